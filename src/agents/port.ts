@@ -1,0 +1,47 @@
+/** What an agent's event stream is turned into, for the log and for people. */
+export type AgentEvent =
+  | { readonly type: "session"; readonly id: string; readonly model: string | null }
+  | { readonly type: "message"; readonly text: string }
+  | { readonly type: "thinking"; readonly text: string }
+  | { readonly type: "command"; readonly command: string }
+  | { readonly type: "command-result"; readonly exitCode: number | null; readonly output: string }
+  | { readonly type: "file-change"; readonly path: string; readonly change: string }
+  | {
+      readonly type: "usage";
+      readonly inputTokens: number;
+      readonly cachedInputTokens: number;
+      readonly outputTokens: number;
+      readonly costUsd: number | null;
+    }
+  | { readonly type: "error"; readonly text: string }
+  /** A line that is not in the agent's event format, as it came. */
+  | { readonly type: "output"; readonly text: string };
+
+export interface LaunchRequest {
+  /** Path of the prompt file in the container. */
+  readonly promptPath: string;
+  /** The prompt's text, for agents that take it as an argument or on standard input. */
+  readonly prompt: string;
+  readonly model: string | undefined;
+  /** What follows `--`: the command of `--agent command`, or extra arguments for the others. */
+  readonly extraArgs: readonly string[];
+}
+
+/** How an agent is started in the container. No secret is in it. */
+export interface Launch {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Files below HOME written before the start: relative path to content. */
+  readonly homeFiles: Readonly<Record<string, string>>;
+}
+
+export interface AgentAdapter {
+  readonly name: "command" | "codex" | "claude";
+  /** `hosted`: needs a model API, so it is refused on network `none`. */
+  readonly kind: "local" | "hosted";
+  /** Variables a hosted agent commonly needs; named in the message that refuses it without them. */
+  readonly credentialNames: readonly string[];
+  launch(request: LaunchRequest): Launch;
+  /** A parser with its own state: one line of standard output in, events out. Never throws. */
+  parser(): (line: string) => readonly AgentEvent[];
+}

@@ -1,0 +1,44 @@
+/** Every setting with its final value. Where each came from is kept beside it, see `ResolvedSettings`. */
+export interface Settings {
+  readonly plan: {
+    /** Globs relative to the repository's root. */
+    readonly globs: readonly string[];
+    /** Statuses that make a task runnable. */
+    readonly runnable: readonly ("ready" | "planned")[];
+  };
+  readonly agent: {
+    readonly name: "command" | "codex" | "claude" | undefined;
+    /** The program and arguments of agent `command`, or extra arguments for the others. */
+    readonly command: readonly string[];
+    readonly model: string | undefined;
+    /** Names of variables passed into the container. */
+    readonly passEnv: readonly string[];
+    readonly authorName: string;
+    readonly authorEmail: string;
+  };
+  readonly network: { readonly mode: "none" | "bridge" };
+  readonly container: {
+    readonly image: string;
+    readonly memoryBytes: number;
+    readonly cpus: number;
+    readonly pids: number;
+    readonly tmpBytes: number;
+    readonly homeBytes: number;
+  };
+  readonly limits: { readonly wallMinutes: number; readonly idleMinutes: number };
+  readonly lease: { readonly kind: "auto" | "builtin" | "treehouse" };
+  readonly overlay: {
+    /** Globs of files Git does not track that may enter the snapshot. */
+    readonly include: readonly string[];
+  };
+  readonly run: {
+    readonly maxTasks: number;
+    readonly mode: "stacked" | "independent";
+    readonly onFailure: "stop" | "keep-going";
+    readonly promote: "manual" | "auto";
+  };
+  readonly prompt: {
+    /** Path of a template in the repository, relative to its root. */
+    readonly template: string | undefined;
+  };
+}

@@ -1,0 +1,83 @@
+/** Names below the artifacts directory: the contract between the guest and the host. */
+export const ARTIFACT = {
+  taskId: "selected-task-id.txt",
+  commitMessage: "last-commit-message.txt",
+  patches: "patches",
+  manifest: "manifest.json",
+} as const;
+
+/** How the agent's history was turned into patches. */
+export type HistoryShape =
+  | { readonly kind: "linear" }
+  /** A declared loss: several commits became one patch. */
+  | { readonly kind: "flattened"; readonly reason: string; readonly commits: number };
+
+export interface Identity {
+  readonly name: string;
+  readonly email: string;
+  /** Git's raw form: seconds since the epoch, a space, and the zone as +hhmm. */
+  readonly date: string;
+}
+
+/** One exported commit. Tree and commit are object ids as the guest saw them. */
+export interface PatchEntry {
+  readonly file: string;
+  readonly commit: string;
+  readonly tree: string;
+  readonly author: Identity;
+  /** The exact message; mail formats mangle messages, so it does not come from the patch. */
+  readonly message: string;
+}
+
+/** manifest.json, written by the guest; read as untrusted input. */
+export interface Manifest {
+  readonly version: 1;
+  readonly base: string;
+  readonly patches: readonly PatchEntry[];
+  /** The tree after the last patch; equal to the base's tree when there is none. */
+  readonly finalTree: string;
+  readonly history: HistoryShape;
+  /** True when the guest committed what the agent had left uncommitted. */
+  readonly committedLeftovers: boolean;
+  /** Ignored files the agent left behind, which are not part of any patch; capped. */
+  readonly ignoredLeftBehind: { readonly total: number; readonly names: readonly string[] };
+  readonly agent: {
+    readonly outcome: "exited" | "signalled" | "not-started" | "stopped" | "not-run";
+    readonly exitCode: number | null;
+    readonly signal: string | null;
+  };
+  readonly versions: { readonly guest: string; readonly node: string; readonly git: string };
+}
+
+/** job.json, written by the host and mounted read-only: what the guest is to do. */
+export interface GuestJob {
+  readonly version: 1;
+  readonly runId: string;
+  /** `run`: start the agent, then export. `export`: only export what is there (salvage). */
+  readonly mode: "run" | "export";
+  /**
+   * `container`: the process namespace is the run's own, so every other process may be ended.
+   * `none`: a test runs the guest outside a container.
+   */
+  readonly isolation: "container" | "none";
+  readonly base: string;
+  readonly agent: {
+    readonly argv: readonly string[];
+    readonly env: Readonly<Record<string, string>>;
+    /** Files the agent's adapter wants below HOME before it starts: relative path to content. */
+    readonly homeFiles: Readonly<Record<string, string>>;
+  };
+  /** Who the agent's commits are by, unless it configures somebody else. */
+  readonly author: { readonly name: string; readonly email: string };
+  /** Untracked files the host put there; never swept into a commit. Relative paths. */
+  readonly overlayPaths: readonly string[];
+  readonly paths: {
+    readonly workspace: string;
+    readonly artifacts: string;
+    readonly prompt: string;
+    /** Git directory with the base's objects, read-only. */
+    readonly baseStore: string;
+    /** Index of the base with the stat data of the fresh snapshot, read-only. */
+    readonly baseIndex: string;
+  };
+}

@@ -1,0 +1,20 @@
+/** What guardloop takes from its own environment; read once, in config/environment.ts. */
+export interface HostEnvironment {
+  readonly path: string;
+  readonly home: string;
+  /** `$XDG_STATE_HOME/guardloop`. */
+  readonly stateDir: string;
+  /** `$XDG_CONFIG_HOME/guardloop`. */
+  readonly configDir: string;
+  readonly hostname: string;
+  readonly noColor: boolean;
+  readonly user: string;
+  /** DOCKER_HOST, DOCKER_CONTEXT and DOCKER_CONFIG where set: the engine's client needs them. */
+  readonly docker: Readonly<Record<string, string>>;
+  /** Every variable that begins with GUARD_. */
+  readonly guard: Readonly<Record<string, string>>;
+  /** XDG_CONFIG_HOME where set: the user's own Git reads its configuration there. */
+  readonly git: Readonly<Record<string, string>>;
+  /** Reads one variable that the user named with --pass-env. */
+  readonly read: (name: string) => string | undefined;
+}

@@ -1,0 +1,85 @@
+import type { Failure } from "../core/failures.ts";
+import type { Result } from "../core/result.ts";
+
+export interface Mount {
+  readonly role: "workspace" | "artifacts" | "job" | "base-store" | "passwd" | "group";
+  /** Absolute path on the host. */
+  readonly source: string;
+  /** Absolute path in the container. */
+  readonly target: string;
+  readonly access: "ro" | "rw";
+}
+
+/** Everything a container is started with; frozen in the run spec. Sizes in bytes. */
+export interface ContainerSpec {
+  readonly name: string;
+  readonly image: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly user: { readonly uid: number; readonly gid: number };
+  readonly network: "none" | "bridge";
+  readonly memoryBytes: number;
+  readonly cpus: number;
+  readonly pids: number;
+  readonly tmpBytes: number;
+  readonly homeBytes: number;
+  readonly mounts: readonly Mount[];
+  /** The whole environment; values are seen in the process list, so no secret belongs here. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Names only: the engine's client takes their values from its own environment. */
+  readonly passEnv: readonly string[];
+  readonly workdir: string;
+  readonly argv: readonly string[];
+}
+
+export interface EngineFacts {
+  readonly kind: "docker";
+  readonly version: string;
+  readonly cpus: number;
+  readonly memoryBytes: number;
+}
+
+export interface ImageFacts {
+  readonly id: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface ContainerEnd {
+  readonly exitCode: number;
+  /** From the engine's events, which outlive `--rm`. */
+  readonly outOfMemory: boolean;
+}
+
+export interface OutputSink {
+  readonly onOutput: (stream: "stdout" | "stderr", chunk: Buffer) => void;
+}
+
+/**
+ * A container engine. Containers are addressed by name, never by the client process that started them.
+ * Getting the snapshot in and the artifacts out is part of this port: today by bind mounts.
+ */
+export interface Engine {
+  /** Asks the engine what it is. Fails when it does not answer or is set up in an unsupported way. */
+  probe(): Promise<Result<EngineFacts, Failure>>;
+  /** Undefined when there is no such image. Never pulls. */
+  image(name: string): Promise<Result<ImageFacts | undefined, Failure>>;
+  /** The client's argv for a container: a pure function of the spec, kept in the run record. */
+  argv(spec: ContainerSpec): readonly [string, ...string[]];
+  /**
+   * Runs a container to its end. Resolves when the client has ended; the caller then proves with `exists` that
+   * the container is gone. A second container of the same name is refused by the engine.
+   *
+   * @param environment values of `spec.passEnv`.
+   */
+  run(
+    spec: ContainerSpec,
+    sink: OutputSink,
+    environment: Readonly<Record<string, string>>,
+  ): Promise<Result<ContainerEnd, Failure>>;
+  /** Sends a signal to the container's first process. No container of that name is not a failure. */
+  signal(name: string, signal: "TERM" | "KILL"): Promise<Result<void, Failure>>;
+  exists(name: string): Promise<Result<boolean, Failure>>;
+  /** Kills and removes. May be called twice; no container of that name is not a failure. */
+  remove(name: string): Promise<Result<void, Failure>>;
+  /** Names and run ids of every container that carries our label, running or not. */
+  list(): Promise<Result<readonly { readonly name: string; readonly runId: string }[], Failure>>;
+}

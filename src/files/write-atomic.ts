@@ -1,0 +1,34 @@
+import { open, rename } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/**
+ * Replaces a file as one step that survives a crash: afterwards it holds the old bytes or the new ones.
+ * May be called again after a crash; a left-over `.tmp` file is overwritten.
+ */
+export async function writeAtomic(
+  path: string,
+  content: string | Uint8Array,
+  mode = 0o600,
+): Promise<void> {
+  const temporary = `${path}.tmp`;
+  const handle = await open(temporary, "w", mode);
+  try {
+    await handle.chmod(mode);
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, path);
+  await syncDirectory(dirname(path));
+}
+
+/** Makes a rename or a new file in the directory durable. */
+export async function syncDirectory(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

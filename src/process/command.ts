@@ -1,0 +1,40 @@
+/** Environment of a child: always built, never inherited. */
+export type Environment = Readonly<Record<string, string>>;
+
+export interface Command {
+  /** Program (an absolute path, from `findProgram`) and its arguments. Never a shell string. */
+  readonly argv: readonly [string, ...string[]];
+  readonly cwd: string;
+  readonly env: Environment;
+  /** Whole standard input; without it the child reads end-of-file at once. */
+  readonly stdin?: string | Uint8Array;
+  /** The child's process group is ended after this time. */
+  readonly deadlineMs: number;
+  /** Bytes kept of each output stream; what comes after is dropped and reported. Default 64 MiB. */
+  readonly maxOutputBytes?: number;
+  /** Called for every chunk as it comes, also for those beyond `maxOutputBytes`. */
+  readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
+  /** Aborting ends the child's process group like the deadline does. */
+  readonly signal?: AbortSignal;
+}
+
+/** How a child ended. A non-zero exit code is data, not an exception. */
+export interface Exit {
+  readonly argv: readonly [string, ...string[]];
+  /** Null when a signal ended the child. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: Buffer;
+  readonly stderr: Buffer;
+  readonly ended: "by-itself" | "deadline" | "aborted";
+  /** True when a stream was longer than `maxOutputBytes`. */
+  readonly truncated: boolean;
+  readonly durationMs: number;
+}
+
+/** The child never ran, for example because the program is not there. */
+export interface NotStarted {
+  readonly argv: readonly [string, ...string[]];
+  /** Node's error code, for example ENOENT or EACCES. */
+  readonly reason: string;
+}

@@ -1,0 +1,49 @@
+import { readFileSync } from "node:fs";
+
+/** Names one process for good: a pid alone is reused, and a boot starts the numbers again. */
+export interface Owner {
+  readonly pid: number;
+  /** Field 22 of /proc/PID/stat: clock ticks after boot. Empty where /proc is not there. */
+  readonly startTime: string;
+  readonly bootId: string;
+  readonly host: string;
+}
+
+export function ownerOf(pid: number, host: string): Owner {
+  return { pid, startTime: startTimeOf(pid) ?? "", bootId: bootId(), host };
+}
+
+/** True unless it is proven that the process is gone. A process on another host counts as alive. */
+export function mayBeAlive(owner: Owner, host: string): boolean {
+  if (owner.host !== host) return true;
+  if (owner.bootId !== bootId()) return false;
+  if (!exists(owner.pid)) return false;
+  return owner.startTime === "" || startTimeOf(owner.pid) === owner.startTime;
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function startTimeOf(pid: number): string | undefined {
+  const stat = readText(`/proc/${pid}/stat`);
+  // The second field is the program's name in parentheses and may hold spaces; count from behind it.
+  return stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+}
+
+function bootId(): string {
+  return readText("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    // Two cores: the engine's own work would starve more workers than this.
+    maxWorkers: 2,
+    restoreMocks: true,
+    reporters: ["default"],
+  },
+});

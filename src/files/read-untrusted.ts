@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { errnoOf } from "../core/errno.ts";
 import { type Result, err, ok } from "../core/result.ts";
 
 /** Why a file from a container was not read. */
@@ -24,12 +25,12 @@ export async function readUntrusted(
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
     handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   } catch (error) {
-    return err(openError((error as NodeJS.ErrnoException).code ?? "unknown"));
+    return err(openError(errnoOf(error)));
   }
   try {
     return await readRegular(handle, limitBytes);
   } catch (error) {
-    return err({ kind: "unreadable", reason: (error as NodeJS.ErrnoException).code ?? "unknown" });
+    return err({ kind: "unreadable", reason: errnoOf(error) });
   } finally {
     await handle.close();
   }

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { errnoOf } from "../core/errno.ts";
 
 /** Names one process for good: a pid alone is reused, and a boot starts the numbers again. */
 export interface Owner {
@@ -26,7 +27,7 @@ function exists(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    return errnoOf(error) === "EPERM";
   }
 }
 

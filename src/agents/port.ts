@@ -3,9 +3,13 @@ export type AgentEvent =
   | { readonly type: "session"; readonly id: string; readonly model: string | null }
   | { readonly type: "message"; readonly text: string }
   | { readonly type: "thinking"; readonly text: string }
+  /** A shell command, or another tool of the agent: its name and what it was called with. */
   | { readonly type: "command"; readonly command: string }
+  /** The exit code is null where the agent does not tell it. */
   | { readonly type: "command-result"; readonly exitCode: number | null; readonly output: string }
+  /** As the agent tells it: `change` is usually add, update or delete. The truth is in the snapshot. */
   | { readonly type: "file-change"; readonly path: string; readonly change: string }
+  /** As the agent reports it at the end of a turn. `inputTokens` includes `cachedInputTokens`. */
   | {
       readonly type: "usage";
       readonly inputTokens: number;
@@ -14,7 +18,7 @@ export type AgentEvent =
       readonly costUsd: number | null;
     }
   | { readonly type: "error"; readonly text: string }
-  /** A line that is not in the agent's event format, as it came. */
+  /** A line that is not an event the adapter knows, as it came. */
   | { readonly type: "output"; readonly text: string };
 
 export interface LaunchRequest {

@@ -80,6 +80,8 @@ export interface Engine {
   exists(name: string): Promise<Result<boolean, Failure>>;
   /** Kills and removes. May be called twice; no container of that name is not a failure. */
   remove(name: string): Promise<Result<void, Failure>>;
-  /** Names and run ids of every container that carries our label, running or not. */
-  list(): Promise<Result<readonly { readonly name: string; readonly runId: string }[], Failure>>;
+  /** Names and run ids of every container with our labels and this state id, running or not. */
+  list(
+    stateId: string,
+  ): Promise<Result<readonly { readonly name: string; readonly runId: string }[], Failure>>;
 }

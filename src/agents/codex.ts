@@ -1,0 +1,70 @@
+import { codexParser } from "./codex-events.ts";
+import type { AgentAdapter } from "./port.ts";
+import { promptArgument } from "./prompt-argument.ts";
+
+/**
+ * Two things `codex exec` (0.171) does not do by itself, decided in the container because only there the values are:
+ * - it reads its key from CODEX_API_KEY and ignores OPENAI_API_KEY;
+ * - it ignores OPENAI_BASE_URL. Its built-in provider would first try a WebSocket seven times, which few
+ *   proxies speak, so another address gets the provider of CONFIG. A value of `-c` that is not TOML is taken
+ *   as it is, so the address needs no quoting.
+ *
+ * `exec` leaves no shell between the guest and the agent.
+ */
+const START = `
+if [ -z "\${CODEX_API_KEY-}" ] && [ -n "\${OPENAI_API_KEY-}" ]; then
+  export CODEX_API_KEY="$OPENAI_API_KEY"
+fi
+if [ -n "\${OPENAI_BASE_URL-}" ]; then
+  set -- -c model_provider=guardloop -c "model_providers.guardloop.base_url=$OPENAI_BASE_URL" "$@"
+fi
+exec codex exec "$@"
+`.trim();
+
+/**
+ * The commands the model runs do not get the keys, so that a careless `env` does not put one into the log. That
+ * is tidiness, not a boundary: they run as the same user as codex.
+ */
+const CONFIG = `
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+
+[shell_environment_policy]
+exclude = ["CODEX_API_KEY", "OPENAI_API_KEY"]
+
+[model_providers.guardloop]
+name = "guardloop"
+wire_api = "responses"
+env_key = "CODEX_API_KEY"
+supports_websockets = false
+`.trimStart();
+
+/** OpenAI's Codex CLI. Its own sandbox is off on purpose: the container is the sandbox. */
+export const codex: AgentAdapter = {
+  name: "codex",
+  kind: "hosted",
+  credentialNames: ["OPENAI_API_KEY", "CODEX_API_KEY"],
+  launch(request) {
+    return {
+      argv: [
+        "sh",
+        "-c",
+        START,
+        "codex",
+        "--dangerously-bypass-approvals-and-sandbox",
+        "--json",
+        "--skip-git-repo-check",
+        ...(request.model === undefined ? [] : ["--model", request.model]),
+        ...request.extraArgs,
+        // A prompt may begin with dashes.
+        "--",
+        promptArgument(request),
+      ],
+      env: {},
+      homeFiles: { ".codex/config.toml": CONFIG },
+    };
+  },
+  parser: codexParser,
+};

@@ -1,0 +1,105 @@
+import { access, mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Command } from "commander";
+import { initialToml } from "../../config/initial-toml.ts";
+import { REPOSITORY_FILE } from "../../config/user-file.ts";
+import { EXIT, type Failure } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
+import { type Principal, readHead } from "../../git/principal.ts";
+import { readPlan } from "../../run/plan.ts";
+import { type Context, principalOf } from "../context.ts";
+import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
+import { bold, dim, green } from "../output/text.ts";
+import { settingsFor } from "../settings.ts";
+
+const PLAN_FILE = "docs/TASKS.md";
+
+/** The plan that a repository without one gets: one task, in the shape that guardloop's own plan has. */
+const EXAMPLE_PLAN = `# Task plan
+
+Each task is a heading with an id, a \`Status:\` line, and what it should achieve. guardloop offers tasks whose status
+is \`ready\` or \`planned\` and whose dependencies are \`done\`.
+
+## T1 — Describe the project in the README
+
+Status: ready
+
+Objective:
+A newcomer reads in README.md what this project is, how to install it and how to run its tests.
+
+Dependencies:
+- None
+
+Completion signal:
+- README.md has the sections "What it is", "Install" and "Tests".
+`;
+
+export function initCommand(context: Context, finish: Finish): Command {
+  const command = define({
+    name: "init",
+    summary: "write a commented guardloop.toml and, where there is none, a task plan",
+    description: `Writes ${REPOSITORY_FILE} with every setting commented out, and ${PLAN_FILE} with one example task when no plan is found. Existing files are left as they are.`,
+    exits: [EXIT.done, EXIT.usage, EXIT.refused],
+    examples: ["guardloop init"],
+  });
+  return action(command, { context, finish }, perform);
+}
+
+async function perform(call: Call): Promise<CommandEnd> {
+  const { context } = call;
+  const principal = await principalOf(context);
+  if (!principal.ok) return principal;
+  const { topLevel } = principal.value;
+  const hasPlan = await planExists(context, principal.value);
+  if (!hasPlan.ok) return hasPlan;
+  const wanted: readonly (readonly [string, string])[] = [
+    [REPOSITORY_FILE, initialToml()],
+    ...(hasPlan.value ? [] : [[PLAN_FILE, EXAMPLE_PLAN] as const]),
+  ];
+  const written: string[] = [];
+  for (const [name, text] of wanted)
+    if (await writeNew(join(topLevel, name), text)) written.push(name);
+  const commit =
+    written.length === 0 ? null : `git add ${written.join(" ")} && git commit -m "Add guardloop"`;
+  if (call.format === "json") {
+    context.output.json({ version: 1, written, commit });
+    return ok(EXIT.done);
+  }
+  for (const name of written) context.output.result(green("Wrote "), name);
+  if (commit === null) context.output.result("Everything is there already; nothing was written.");
+  else {
+    context.output.result("Runs start from a clean checkout. Commit what was written:");
+    context.output.result("  ", bold(commit));
+  }
+  context.output.result(dim("Then: guardloop doctor, guardloop tasks, guardloop run"));
+  return ok(EXIT.done);
+}
+
+/** True when the last commit or the working tree has a plan where the settings look for one. */
+async function planExists(
+  context: Context,
+  principal: Principal,
+): Promise<Result<boolean, Failure>> {
+  if (await exists(join(principal.topLevel, PLAN_FILE))) return ok(true);
+  const head = await readHead(principal);
+  if (!head.ok) return head.error.code === "no-commit" ? ok(false) : head;
+  const resolved = await settingsFor(context, { principal, commit: head.value.commit }, {});
+  if (!resolved.ok) return resolved;
+  const plan = await readPlan(principal.git, head.value.commit, resolved.value.settings.plan);
+  return ok(plan.ok);
+}
+
+async function writeNew(path: string, text: string): Promise<boolean> {
+  if (await exists(path)) return false;
+  await mkdir(dirname(path), { recursive: true });
+  // `wx`: never over a file that came to be meanwhile.
+  await writeFile(path, text, { flag: "wx" });
+  return true;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,93 @@
+import { open, readFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { StringDecoder } from "node:string_decoder";
+import type { Command } from "commander";
+import { EXIT } from "../../core/failures.ts";
+import { ok } from "../../core/result.ts";
+import { type RunPaths, runPaths } from "../../run/paths.ts";
+import type { Context } from "../context.ts";
+import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
+import { type WithRun, withRun } from "../with-run.ts";
+
+const POLL_MS = 300;
+
+export function logsCommand(context: Context, finish: Finish): Command {
+  const command = define({
+    name: "logs",
+    summary: "print what the agent printed, also while it works",
+    description:
+      "Prints the output of the guest and the agent, with control characters made visible. --events prints what guardloop understood of the agent's event stream, one JSON object a line.",
+    exits: [EXIT.done, EXIT.usage],
+    examples: [
+      "guardloop logs @last",
+      "guardloop logs @last --follow",
+      "guardloop logs @last --events",
+    ],
+  })
+    .argument("<run>", "id, unique prefix, or @last")
+    .option("-f, --follow", "go on until the run has ended")
+    .option("--events", "print the agent's events instead");
+  return action(command, { context, finish }, perform);
+}
+
+async function perform(call: Call): Promise<CommandEnd> {
+  return withRun(call, async (at) => {
+    const paths = runPaths(call.context.env.stateDir, at.run.id);
+    if (call.options.events === true || call.format === "json") await printEvents(call, paths);
+    else await printLog(call, paths, at);
+    return ok(EXIT.done);
+  });
+}
+
+/** Each line of our own events file is printed again as JSON, so that it is escaped like everything else. */
+async function printEvents({ context: { output } }: Call, paths: RunPaths): Promise<void> {
+  const text = await readFile(paths.agentEvents, "utf8").catch(() => "");
+  for (const line of text.split("\n")) {
+    if (line === "") continue;
+    try {
+      output.json({ version: 1, event: JSON.parse(line) });
+    } catch {
+      // The last line may be half written while the run goes on.
+    }
+  }
+}
+
+async function printLog(call: Call, paths: RunPaths, at: WithRun): Promise<void> {
+  const { output, interrupt } = call.context;
+  const decoder = new StringDecoder("utf8");
+  let offset = 0;
+  let rest = "";
+  const more = async (): Promise<void> => {
+    for (
+      let chunk = await readFrom(paths.agentLog, offset);
+      chunk.length > 0;
+      chunk = await readFrom(paths.agentLog, offset)
+    ) {
+      offset += chunk.length;
+      const lines = (rest + decoder.write(chunk)).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) output.result(line.replace(/\r$/, ""));
+    }
+  };
+  await more();
+  const isRunning = (): boolean => at.history.run(at.run.id)?.state === "running";
+  while (call.options.follow === true && isRunning() && !interrupt.aborted) {
+    await delay(POLL_MS, undefined, { signal: interrupt }).catch(() => undefined);
+    await more();
+  }
+  await more();
+  if (rest !== "") output.result(rest);
+  if (offset === 0) output.progress(`Run ${at.run.id} has no output${isRunning() ? " yet" : ""}.`);
+}
+
+async function readFrom(path: string, offset: number): Promise<Buffer> {
+  const handle = await open(path, "r").catch(() => undefined);
+  if (handle === undefined) return Buffer.alloc(0);
+  try {
+    const buffer = Buffer.alloc(64 * 1024);
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}

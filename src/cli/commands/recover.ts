@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import type { Command } from "commander";
+import { agentAdapter } from "../../agents/registry.ts";
+import { EXIT } from "../../core/failures.ts";
+import { ok } from "../../core/result.ts";
+import { type Recovery, recover } from "../../run/recover.ts";
+import { type Context, engineOf, gitProgram, historyOf, principalOf } from "../context.ts";
+import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
+import { humanProgress } from "../output/progress.ts";
+import { yellow } from "../output/text.ts";
+import { poolFor } from "../prepare-run.ts";
+
+export function recoverCommand(context: Context, finish: Finish): Command {
+  const command = define({
+    name: "recover",
+    summary: "finish or clean up runs whose process died",
+    description:
+      "Finds runs of this repository whose owner is gone, imports what had been collected, salvages the rest, returns leases, and removes containers and snapshots that nobody owns. `run` does the same when it starts. Calling it twice changes nothing more.",
+    exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused],
+    examples: ["guardloop recover"],
+  });
+  return action(command, { context, finish }, perform);
+}
+
+async function perform(call: Call): Promise<CommandEnd> {
+  const { context } = call;
+  const git = gitProgram(context);
+  if (!git.ok) return git;
+  const principal = await principalOf(context);
+  if (!principal.ok) return principal;
+  const engine = engineOf(context);
+  if (!engine.ok) return engine;
+  const probed = await engine.value.probe();
+  if (!probed.ok) return probed;
+  const leases = await poolFor(context, principal.value, "auto");
+  if (!leases.ok) return leases;
+  const opened = await historyOf(context);
+  if (!opened.ok) return opened;
+  using history = opened.value;
+  const recovery = await recover({
+    env: context.env,
+    gitProgram: git.value,
+    principal: principal.value,
+    engine: engine.value,
+    leases: leases.value,
+    history,
+    adapter: agentAdapter("command"),
+    guestBundle: join(context.packageRoot, "dist/guest/guest.mjs"),
+    now: context.now,
+    report: call.format === "json" ? () => undefined : humanProgress(context.output),
+    signal: context.interrupt,
+  });
+  say(call, recovery);
+  return ok(recovery.problems.length > 0 ? EXIT.failed : EXIT.done);
+}
+
+function say(call: Call, recovery: Recovery): void {
+  const { output } = call.context;
+  if (call.format === "json") output.json({ version: 1, ...recovery });
+  else {
+    for (const line of recovery.actions) output.result(line);
+    for (const line of recovery.problems) output.result(yellow("Not done: "), line);
+    if (recovery.actions.length + recovery.problems.length === 0)
+      output.result("Nothing to recover.");
+  }
+}

@@ -1,0 +1,147 @@
+import type { Command } from "commander";
+import { join } from "node:path";
+import { EXIT, exitStatusOf } from "../../core/failures.ts";
+import { type Failure } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
+import type { History } from "../../history/port.ts";
+import { promote } from "../../run/decide/promote.ts";
+import type { FinishedRun } from "../../run/flow.ts";
+import { recover } from "../../run/recover.ts";
+import { type SeriesEnd, type SeriesServices, runSeries } from "../../run/series.ts";
+import { type Context, gitProgram, historyOf } from "../context.ts";
+import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
+import { printFailure } from "../output/failure.ts";
+import { humanProgress, jsonProgress } from "../output/progress.ts";
+import { bold, dim, green, red, yellow } from "../output/text.ts";
+import { type PreparedRun, prepareRun } from "../prepare-run.ts";
+import { addSettingOptions, settingFlags } from "../setting-options.ts";
+
+export function runCommand(context: Context, finish: Finish): Command {
+  const command = define({
+    name: "run",
+    summary: "take tasks from the plan and let an agent do them, guarded",
+    description:
+      "Takes one task after another from the task plan. For each: leases a worktree, copies the base commit into a throwaway snapshot, runs the agent in a hardened container, and brings its work back as checked patches on a branch agent/<task-id>-<run-id>. Your checkout is not touched until you promote.",
+    exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused, EXIT.resultRefused, EXIT.interrupted],
+    examples: [
+      "guardloop run --agent command -- ./my-agent.sh",
+      "guardloop run --agent codex --network bridge --pass-env OPENAI_API_KEY",
+      "guardloop run --max-tasks 3 --keep-going",
+    ],
+  }).argument("[command...]", "after --, the program and arguments of the agent");
+  addSettingOptions(command);
+  return action(command, { context, finish }, perform);
+}
+
+async function perform(call: Call): Promise<CommandEnd> {
+  const { context, format } = call;
+  const git = gitProgram(context);
+  if (!git.ok) return git;
+  const prepared = await prepareRun(context, settingFlags(call));
+  if (!prepared.ok) return prepared;
+  const opened = await historyOf(context);
+  if (!opened.ok) return opened;
+  using history = opened.value;
+  const report = format === "json" ? jsonProgress(context.output) : humanProgress(context.output);
+  const services: SeriesServices = {
+    env: context.env,
+    gitProgram: git.value,
+    principal: prepared.value.invocation.principal,
+    engine: prepared.value.engine,
+    leases: prepared.value.leases,
+    history,
+    adapter: prepared.value.invocation.adapter,
+    guestBundle: join(context.packageRoot, "dist/guest/guest.mjs"),
+    now: context.now,
+    report,
+    signal: context.interrupt,
+  };
+  for (const text of prepared.value.notices) report({ type: "notice", runId: null, text });
+  announce(call, prepared.value);
+  const recovered = await recover(services);
+  for (const text of [...recovered.actions, ...recovered.problems])
+    report({ type: "notice", runId: null, text });
+  const series = await runSeries(services, prepared.value.invocation, {
+    onReady: (run) => afterReady({ context, history, prepared: prepared.value }, run),
+  });
+  return series.ok ? summarise(call, history, series.value) : series;
+}
+
+/** What is opened beyond the default is said in bold before anything starts. */
+function announce({ context, format }: Call, { invocation, leases }: PreparedRun): void {
+  if (format === "json") return;
+  const { settings } = invocation;
+  if (settings.network.mode === "bridge") {
+    const passed = settings.agent.passEnv;
+    context.output.progress(
+      bold(
+        "Network mode bridge: the container gets a real network. The agent, and everything it runs, can reach the internet, your local network and services of this host, and can send the repository's content there.",
+      ),
+    );
+    if (passed.length > 0)
+      context.output.progress(
+        bold(`Passed into the container, readable by everything in it: ${passed.join(", ")}.`),
+      );
+  }
+  context.output.progress(
+    dim(`Leases: ${leases.description}. Image: ${settings.container.image}.`),
+  );
+}
+
+async function afterReady(
+  at: { readonly context: Context; readonly history: History; readonly prepared: PreparedRun },
+  run: FinishedRun,
+): Promise<Result<void, Failure>> {
+  const { settings, principal } = at.prepared.invocation;
+  if (settings.run.promote === "manual") return ok(undefined);
+  const stored = at.history.run(run.runId);
+  if (stored === undefined) return ok(undefined);
+  const promoted = await promote(
+    { env: at.context.env, principal, history: at.history },
+    { run: stored, by: at.context.env.user, why: "--promote auto", accepted: [], mode: "for-real" },
+  );
+  return promoted.ok ? ok(undefined) : promoted;
+}
+
+function summarise(call: Call, history: History, series: SeriesEnd): CommandEnd {
+  const { output } = call.context;
+  const status = series.failure === undefined ? EXIT.done : exitStatusOf(series.failure.code);
+  const ids = series.runs.map((run) => run.runId);
+  if (call.format === "json") {
+    output.json({ version: 1, type: "end", runs: ids, why: series.why, exitStatus: status });
+    return ok(status);
+  }
+  if (series.failure !== undefined) printFailure(output, series.failure, "human");
+  output.result("");
+  for (const id of ids) {
+    const run = history.run(id);
+    if (run === undefined) continue;
+    const state =
+      run.state === "ready"
+        ? green(run.state)
+        : run.state === "promoted"
+          ? green(run.state)
+          : red(run.state);
+    output.result(
+      bold(id),
+      "  ",
+      state,
+      `  ${run.task ?? "no task chosen"}  `,
+      run.branch ?? run.failure?.code ?? "",
+    );
+  }
+  output.result(dim(series.why));
+  nextSteps(call, history, ids);
+  return ok(status);
+}
+
+function nextSteps({ context: { output } }: Call, history: History, ids: readonly string[]): void {
+  const runs = ids.map((id) => history.run(id)).filter((run) => run !== undefined);
+  const ready = runs.find((run) => run.state === "ready");
+  const failed = runs.find((run) => run.state === "failed");
+  if (ready !== undefined) {
+    output.result("Look at it:  guardloop review ", ready.id);
+    output.result("Land it:     guardloop promote ", ready.id);
+  }
+  if (failed !== undefined) output.result(yellow("What failed: "), "guardloop show ", failed.id);
+}

@@ -1,0 +1,69 @@
+import type { HostEnvironment } from "../core/environment.ts";
+import { type Failure, fail } from "../core/failures.ts";
+import { type Result, ok } from "../core/result.ts";
+import { dockerClient } from "../engine/docker/client.ts";
+import { dockerEngine } from "../engine/docker/engine.ts";
+import type { Engine } from "../engine/port.ts";
+import { ensurePrivateDirectory } from "../files/private-directory.ts";
+import { type Principal, openPrincipal } from "../git/principal.ts";
+import type { History } from "../history/port.ts";
+import { findProgram } from "../process/find-program.ts";
+import type { Output } from "./output/output.ts";
+
+/** What every command is handed. */
+export interface Context {
+  readonly env: HostEnvironment;
+  readonly cwd: string;
+  readonly output: Output;
+  readonly now: () => Date;
+  /** Aborted by Ctrl-C and SIGTERM. */
+  readonly interrupt: AbortSignal;
+  /** Root of the installed package: image/ and dist/ lie below it. */
+  readonly packageRoot: string;
+  /** True when a person can be asked. */
+  readonly interactive: boolean;
+}
+
+export function gitProgram(context: Context): Result<string, Failure> {
+  const program = findProgram("git", context.env.path);
+  if (program !== undefined) return ok(program);
+  return fail("tool-missing", "git is not on PATH.", { cure: "Install Git 2.39 or newer." });
+}
+
+export async function principalOf(context: Context): Promise<Result<Principal, Failure>> {
+  const git = gitProgram(context);
+  return git.ok ? openPrincipal(git.value, context.env, context.cwd) : git;
+}
+
+/** Opens the history; the database library is loaded only by commands that need it. */
+export async function historyOf(context: Context): Promise<Result<History, Failure>> {
+  const { openHistory } = await import("../history/sqlite.ts");
+  try {
+    await ensurePrivateDirectory(context.env.stateDir);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return fail(
+      "state-unusable",
+      `The state directory ${context.env.stateDir} cannot be used: ${why}`,
+      {
+        cure: "Check its permissions, or set XDG_STATE_HOME to another directory.",
+      },
+    );
+  }
+  return openHistory(context.env.stateDir, context.now);
+}
+
+export function dockerProgram(context: Context): Result<string, Failure> {
+  const program = findProgram("docker", context.env.path);
+  if (program !== undefined) return ok(program);
+  return fail("engine-unavailable", "docker is not on PATH.", {
+    cure: "Install Docker (on Debian: apt-get install docker.io), then run `guardloop doctor`.",
+  });
+}
+
+export function engineOf(context: Context): Result<Engine, Failure> {
+  const program = dockerProgram(context);
+  if (!program.ok) return program;
+  const docker = dockerClient(program.value, context.env);
+  return ok(dockerEngine({ program: program.value, docker, now: context.now }));
+}

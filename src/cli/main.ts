@@ -1,0 +1,93 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { CommanderError } from "commander";
+import { hostEnvironment } from "../config/environment.ts";
+import { EXIT, type ExitStatus, exitStatusOf } from "../core/failures.ts";
+import { failure } from "../core/failures.ts";
+import { err } from "../core/result.ts";
+import type { Context } from "./context.ts";
+import type { CommandEnd, Format } from "./define.ts";
+import { printFailure } from "./output/failure.ts";
+import { type Output, makeOutput } from "./output/output.ts";
+import { makeProgram } from "./program.ts";
+
+/** The only place that sets the process's exit status. */
+process.exitCode = await main();
+
+async function main(): Promise<ExitStatus> {
+  // What we make for containers must be readable by the uid they run as; our own directories are 0700.
+  process.umask(0o022);
+  const env = hostEnvironment();
+  const output = makeOutput({
+    stdout: process.stdout,
+    stderr: process.stderr,
+    noColor: env.noColor,
+  });
+  const packageRoot = fileURLToPath(new URL("../../", import.meta.url));
+  const context: Context = {
+    env,
+    cwd: process.cwd(),
+    output,
+    now: () => new Date(),
+    interrupt: interruptSignal(output),
+    packageRoot,
+    interactive: process.stdin.isTTY && process.stderr.isTTY,
+  };
+  let end: CommandEnd = { ok: true, value: EXIT.done };
+  let format: Format = "human";
+  const program = makeProgram(context, versionOf(packageRoot), (ended, as) => {
+    end = ended;
+    format = as;
+  });
+  try {
+    await program.parseAsync(process.argv);
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return EXIT.done;
+    format = process.argv.includes("--json") ? "json" : "human";
+    end = usageFailure(error);
+  }
+  if (end.ok) return end.value;
+  printFailure(output, end.error, format);
+  return exitStatusOf(end.error.code);
+}
+
+/** Commander's sentence, and what to type instead. */
+function usageFailure(error: CommanderError): CommandEnd {
+  const command = process.argv[2];
+  const known =
+    command !== undefined && /^[a-z]+$/.test(command) && error.code !== "commander.unknownCommand";
+  const message = error.message.replace(/^error: /, "").replaceAll("\n", " ");
+  const nothing = error.code === "commander.help";
+  return err(
+    failure("usage", nothing ? "No command was given." : message.replace(/\.?$/, "."), {
+      cure: `Type \`guardloop ${known ? `${command} ` : ""}--help\`.`,
+    }),
+  );
+}
+
+/** Ctrl-C or SIGTERM once ends a run in order; twice ends the process at once. */
+function interruptSignal(output: Output): AbortSignal {
+  const controller = new AbortController();
+  const onSignal = (): void => {
+    if (controller.signal.aborted) {
+      output.progress("guardloop: ended at once; `guardloop recover` cleans up.");
+      // oxlint-disable-next-line unicorn/no-process-exit
+      process.exit(EXIT.interrupted);
+    }
+    output.progress("guardloop: ending in order; press Ctrl-C again to end at once.");
+    controller.abort();
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+  // A closed pipe (`guardloop logs … | head`) is not an error of ours.
+  process.stdout.on("error", () => undefined);
+  return controller.signal;
+}
+
+function versionOf(packageRoot: string): string {
+  const text = readFileSync(`${packageRoot}package.json`, "utf8");
+  // Our own package file.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -1,0 +1,19 @@
+import { EXIT, type Failure, exitStatusOf } from "../../core/failures.ts";
+import type { Output } from "./output.ts";
+import { bold, dim, red } from "./text.ts";
+
+/** Says what is wrong, where, and what to do; a mistake on the command line in one line. With `--json` the same goes to standard output as one object. */
+export function printFailure(output: Output, failure: Failure, format: "human" | "json"): void {
+  const { code, message, cure, details } = failure;
+  if (format === "json") {
+    output.json({ version: 1, error: { code, message, cure, details } });
+    return;
+  }
+  if (exitStatusOf(code) === EXIT.usage && details.length === 0) {
+    output.progress(red("guardloop: "), bold(message), " ", cure);
+    return;
+  }
+  output.progress(red("guardloop: "), bold(message));
+  for (const line of details) output.progress("  ", line);
+  output.progress(cure, dim(` [${code}]`));
+}

@@ -1,0 +1,66 @@
+import { type Segment, render, widthOf } from "./text.ts";
+
+export interface Stream {
+  readonly write: (text: string) => unknown;
+  readonly isTTY?: boolean | undefined;
+}
+
+/**
+ * Where a command says something: results on standard output, progress on standard error. The only way out for text,
+ * so that all of it is escaped.
+ */
+export interface Output {
+  /** A line of the result. */
+  readonly result: (...segments: readonly Segment[]) => void;
+  /** A line of progress, a notice or a failure. */
+  readonly progress: (...segments: readonly Segment[]) => void;
+  /** One JSON document on one line, on standard output. JSON strings escape control characters by themselves. */
+  readonly json: (value: unknown) => void;
+  readonly table: (rows: readonly (readonly Segment[])[]) => void;
+}
+
+export function makeOutput(streams: {
+  readonly stdout: Stream;
+  readonly stderr: Stream;
+  readonly noColor: boolean;
+}): Output {
+  const colourOf = (stream: Stream) =>
+    stream.isTTY === true && !streams.noColor ? ("on" as const) : ("off" as const);
+  const result = (...segments: readonly Segment[]): void => {
+    streams.stdout.write(`${render(segments, colourOf(streams.stdout))}\n`);
+  };
+  return {
+    result,
+    progress(...segments): void {
+      streams.stderr.write(`${render(segments, colourOf(streams.stderr))}\n`);
+    },
+    json(value): void {
+      streams.stdout.write(`${escapeNonAscii(JSON.stringify(value))}\n`);
+    },
+    table(rows): void {
+      for (const row of alignRows(rows)) result(...row);
+    },
+  };
+}
+
+/** Pads all but the last column to the widest of its cells. */
+function alignRows(rows: readonly (readonly Segment[])[]): readonly (readonly Segment[])[] {
+  const columns = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, column) =>
+    Math.max(0, ...rows.map((row) => widthOf(row[column] ?? ""))),
+  );
+  return rows.map((row) =>
+    row.flatMap((cell, column) => {
+      const pad = column === row.length - 1 ? 0 : (widths[column] ?? 0) - widthOf(cell) + 2;
+      return [cell, " ".repeat(pad)];
+    }),
+  );
+}
+
+/** C1, bidi and zero-width characters are legal in JSON, but would steer a terminal all the same. */
+function escapeNonAscii(json: string): string {
+  return json.replaceAll(
+    /[\u007F-\uFFFF]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

@@ -1,0 +1,184 @@
+import { join } from "node:path";
+import { agentAdapter } from "../agents/registry.ts";
+import type { AgentAdapter } from "../agents/port.ts";
+import type { Settings } from "../config/settings.ts";
+import type { FlagValues } from "../config/text-layer.ts";
+import { type Failure, fail } from "../core/failures.ts";
+import { type Result, ok } from "../core/result.ts";
+import type { Engine, EngineFacts, ImageFacts } from "../engine/port.ts";
+import type { Head, Principal } from "../git/principal.ts";
+import { readHead } from "../git/principal.ts";
+import { readFileAt } from "../git/read-files.ts";
+import { chooseLeasePool } from "../lease/choose.ts";
+import type { LeasePool } from "../lease/port.ts";
+import { checkImage } from "../run/image-check.ts";
+import { readPlan } from "../run/plan.ts";
+import {
+  type Invocation,
+  checkNetwork,
+  checkPrincipal,
+  clampNotices,
+  offerTasks,
+} from "../run/prepare.ts";
+import { type Context, engineOf, principalOf } from "./context.ts";
+import { settingsFor } from "./settings.ts";
+
+/** What `run` needs, checked in the order in which a person would want to hear of problems; creates nothing. */
+export interface PreparedRun {
+  readonly invocation: Invocation;
+  readonly engine: Engine;
+  readonly leases: LeasePool;
+  readonly notices: readonly string[];
+}
+
+export async function prepareRun(
+  context: Context,
+  flags: FlagValues,
+): Promise<Result<PreparedRun, Failure>> {
+  const principal = await principalOf(context);
+  if (!principal.ok) return principal;
+  const early = await readHead(principal.value);
+  if (!early.ok) return early;
+  const at = { principal: principal.value, commit: early.value.commit };
+  const resolved = await settingsFor(context, at, flags);
+  if (!resolved.ok) return resolved;
+  const { settings } = resolved.value;
+  const adapter = chooseAgent(settings);
+  if (!adapter.ok) return adapter;
+  const network = checkNetwork(adapter.value, settings);
+  if (!network.ok) return network;
+  const passed = checkPassedVariables(context, settings);
+  if (!passed.ok) return passed;
+  const head = await checkPrincipal(principal.value);
+  if (!head.ok) return head;
+  const template = await readTemplate(at, settings);
+  if (!template.ok) return template;
+  const plan = await readPlan(principal.value.git, head.value.commit, settings.plan);
+  if (!plan.ok) return plan;
+  const offered = offerTasks(plan.value, new Map());
+  if (!offered.ok) return offered;
+  return withTools(context, {
+    principal: principal.value,
+    head: head.value,
+    settings,
+    adapter: adapter.value,
+    template: template.value,
+    notices: resolved.value.notices,
+  });
+}
+
+interface Checked {
+  readonly principal: Principal;
+  readonly head: Head;
+  readonly settings: Settings;
+  readonly adapter: AgentAdapter;
+  readonly template: Invocation["template"];
+  readonly notices: readonly string[];
+}
+
+async function withTools(
+  context: Context,
+  checked: Checked,
+): Promise<Result<PreparedRun, Failure>> {
+  const { principal, head, settings, adapter, template } = checked;
+  const tools = await engineAndImage(context, settings);
+  if (!tools.ok) return tools;
+  const { engine, facts, image } = tools.value;
+  const leases = await poolFor(context, principal, settings.lease.kind);
+  if (!leases.ok) return leases;
+  return ok({
+    invocation: {
+      principal,
+      head,
+      settings,
+      adapter,
+      engine: facts,
+      image,
+      leaseKind: leases.value.kind,
+      template,
+      now: context.now,
+    },
+    engine,
+    leases: leases.value,
+    notices: [...checked.notices, ...clampNotices(settings, facts)],
+  });
+}
+
+/** The engine, proven to answer, and the image, proven to suit. */
+export async function engineAndImage(
+  context: Context,
+  settings: Settings,
+): Promise<Result<{ engine: Engine; facts: EngineFacts; image: ImageFacts }, Failure>> {
+  const engine = engineOf(context);
+  if (!engine.ok) return engine;
+  const facts = await engine.value.probe();
+  if (!facts.ok) return facts;
+  const { image: name } = settings.container;
+  const image = await engine.value.image(name);
+  if (!image.ok) return image;
+  if (image.value === undefined)
+    return fail(
+      "image-missing",
+      `The image ${name} is not there; guardloop never pulls one by itself.`,
+      {
+        cure: `Run \`guardloop image build\`, or name another image with --image.`,
+      },
+    );
+  const suits = await checkImage(engine.value, { name, facts: image.value }, context.env.stateDir);
+  return suits.ok ? ok({ engine: engine.value, facts: facts.value, image: image.value }) : suits;
+}
+
+export async function poolFor(
+  context: Context,
+  principal: Principal,
+  kind: Settings["lease"]["kind"],
+): Promise<Result<LeasePool, Failure>> {
+  return chooseLeasePool(kind, {
+    env: context.env,
+    git: principal.git,
+    poolRoot: join(context.env.stateDir, "worktrees"),
+    repositoryId: principal.repositoryId,
+    repository: { topLevel: principal.topLevel, commonDir: principal.commonDir },
+  });
+}
+
+function chooseAgent(settings: Settings): Result<AgentAdapter, Failure> {
+  const { name, command } = settings.agent;
+  if (name === undefined) return fail("agent-not-configured", "No agent is configured.");
+  if (name === "command" && command.length === 0)
+    return fail("agent-not-configured", "The agent `command` needs a program.", {
+      cure: "Name it after two dashes: guardloop run --agent command -- PROGRAM ARGS.",
+    });
+  return ok(agentAdapter(name));
+}
+
+function checkPassedVariables(context: Context, settings: Settings): Result<void, Failure> {
+  const missing = settings.agent.passEnv.filter((name) => context.env.read(name) === undefined);
+  if (missing.length === 0) return ok(undefined);
+  return fail(
+    "config-invalid",
+    `${missing.join(", ")} should be passed into the container but ${missing.length === 1 ? "is" : "are"} not set.`,
+    {
+      cure: "Set it in the environment, or leave it out of --pass-env.",
+    },
+  );
+}
+
+async function readTemplate(
+  at: { readonly principal: Principal; readonly commit: string },
+  settings: Settings,
+): Promise<Result<Invocation["template"], Failure>> {
+  const path = settings.prompt.template;
+  if (path === undefined) return ok(undefined);
+  const text = await readFileAt(at.principal.git, at.commit, path);
+  if (!text.ok) return text;
+  if (text.value === undefined)
+    return fail(
+      "config-invalid",
+      `The prompt template ${path} is not in commit ${at.commit.slice(0, 12)}.`,
+      {
+        cure: "Commit it, or correct prompt.template.",
+      },
+    );
+  return ok({ path, text: text.value });
+}

@@ -1,0 +1,29 @@
+import type { RunRecord } from "../core/run-record.ts";
+import type { Principal } from "../git/principal.ts";
+import type { History } from "../history/port.ts";
+import { type Failure } from "../core/failures.ts";
+import type { Result } from "../core/result.ts";
+import { historyOf, principalOf } from "./context.ts";
+import type { Call, CommandEnd } from "./define.ts";
+import { findRun } from "./find-run.ts";
+
+export interface WithRun {
+  readonly run: RunRecord;
+  readonly history: History;
+  /** The repository the command was called in, or why there is none. */
+  readonly principal: Result<Principal, Failure>;
+}
+
+/** For commands about one run: opens the history, finds the run that the first argument means, closes again. */
+export async function withRun(
+  call: Call,
+  act: (at: WithRun) => Promise<CommandEnd>,
+): Promise<CommandEnd> {
+  const principal = await principalOf(call.context);
+  const opened = await historyOf(call.context);
+  if (!opened.ok) return opened;
+  using history = opened.value;
+  const here = principal.ok ? principal.value.repositoryId : undefined;
+  const run = findRun(history, call.args[0] ?? "", here);
+  return run.ok ? await act({ run: run.value, history, principal }) : run;
+}

@@ -1,0 +1,76 @@
+import { hostname, userInfo } from "node:os";
+import { isAbsolute, join } from "node:path";
+import type { HostEnvironment } from "../core/environment.ts";
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+const DOCKER_NAMES = [
+  "DOCKER_HOST",
+  "DOCKER_CONTEXT",
+  "DOCKER_CONFIG",
+  "DOCKER_CERT_PATH",
+  "DOCKER_TLS_VERIFY",
+] as const;
+
+/** The environment of this process. Everything else gets it as an argument. */
+export function hostEnvironment(): HostEnvironment {
+  // oxlint-disable-next-line node/no-process-env -- the one place that reads it
+  return readHostEnvironment(process.env);
+}
+
+/**
+ * Picks what guardloop needs out of a process environment. Takes a copy: later changes are not seen.
+ *
+ * Directories follow the XDG Base Directory Specification, which says that a relative path in such a variable is
+ * invalid and to be ignored. `NO_COLOR` counts when it is not empty (no-color.org).
+ */
+export function readHostEnvironment(processEnv: Variables): HostEnvironment {
+  const variables = { ...processEnv };
+  const account = passwdEntry();
+  const home = absolute(variables["HOME"]) ?? account?.homedir ?? "/nonexistent";
+  const configHome = absolute(variables["XDG_CONFIG_HOME"]);
+  const stateHome = absolute(variables["XDG_STATE_HOME"]) ?? join(home, ".local", "state");
+  return {
+    path: variables["PATH"] ?? "",
+    home,
+    stateDir: join(stateHome, "guardloop"),
+    configDir: join(configHome ?? join(home, ".config"), "guardloop"),
+    hostname: hostname(),
+    noColor: (variables["NO_COLOR"] ?? "") !== "",
+    user: account?.username ?? filled(variables["USER"]) ?? "unknown",
+    docker: pick(variables, (name) => DOCKER_NAMES.some((known) => known === name)),
+    guard: pick(variables, (name) => name.startsWith("GUARD_"), "keep-empty"),
+    git: configHome === undefined ? {} : { XDG_CONFIG_HOME: configHome },
+    read: (name) => (Object.hasOwn(variables, name) ? variables[name] : undefined),
+  };
+}
+
+/** Undefined for a uid that no passwd entry names, as in many containers. */
+function passwdEntry(): { readonly homedir: string; readonly username: string } | undefined {
+  try {
+    return userInfo();
+  } catch {
+    return undefined;
+  }
+}
+
+function filled(value: string | undefined): string | undefined {
+  return value === "" ? undefined : value;
+}
+
+function absolute(value: string | undefined): string | undefined {
+  return value !== undefined && isAbsolute(value) ? value : undefined;
+}
+
+function pick(
+  variables: Variables,
+  wanted: (name: string) => boolean,
+  empty: "keep-empty" | "drop-empty" = "drop-empty",
+): Record<string, string> {
+  const picked: Record<string, string> = {};
+  for (const [name, value] of Object.entries(variables)) {
+    if (value === undefined || !wanted(name)) continue;
+    if (value !== "" || empty === "keep-empty") picked[name] = value;
+  }
+  return picked;
+}

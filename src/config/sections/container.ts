@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { setting } from "../setting.ts";
+import { sizeSchema } from "../size.ts";
+
+const MIB = 1024 ** 2;
+const GIB = 1024 ** 3;
+const STANDARD_IMAGE = "guardloop-agent";
+
+export const image = setting({
+  key: "container.image",
+  guard: "GUARD_IMAGE",
+  flag: { name: "--image", takes: "NAME" },
+  kind: "text",
+  // The first character keeps it from being read as an option of the engine.
+  schema: z
+    .string()
+    .max(255)
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._/:@-]*$/),
+  expects: "the name of an image, for example guardloop-agent or node:22",
+  standard: STANDARD_IMAGE,
+  description: "Image the agent runs in; it needs Git and Node 18 or newer.",
+  loosening: { when: "for any other image", test: (name) => name !== STANDARD_IMAGE },
+});
+
+export const memory = setting({
+  key: "container.memory",
+  guard: "GUARD_MEMORY",
+  flag: { name: "--memory", takes: "SIZE" },
+  kind: "text",
+  schema: sizeSchema(16 * MIB),
+  expects: 'a size of 16m or more, for example "4g"',
+  standard: "4g",
+  description: "Memory of the container; there is no swap on top.",
+  loosening: { when: "above 4g", test: (bytes) => bytes > 4 * GIB },
+});
+
+export const cpus = setting({
+  key: "container.cpus",
+  guard: "GUARD_CPUS",
+  flag: { name: "--cpus", takes: "N" },
+  kind: "number",
+  schema: z.number().min(0.1).max(4096),
+  expects: "a number of 0.1 or more, for example 4",
+  standard: 4,
+  description: "Processors of the container; fractions are allowed.",
+  loosening: { when: "above 4", test: (count) => count > 4 },
+});
+
+export const pids = setting({
+  key: "container.pids",
+  guard: "GUARD_PIDS",
+  flag: { name: "--pids", takes: "N" },
+  kind: "number",
+  schema: z.int().min(16).max(4_194_304),
+  expects: "a whole number from 16 to 4194304",
+  standard: 512,
+  description: "Processes and threads the container may have at once.",
+  loosening: { when: "above 512", test: (count) => count > 512 },
+});
+
+export const tmp = setting({
+  key: "container.tmp",
+  guard: "GUARD_TMP",
+  flag: { name: "--tmp", takes: "SIZE" },
+  kind: "text",
+  schema: sizeSchema(MIB),
+  expects: 'a size of 1m or more, for example "1g"',
+  standard: "1g",
+  description: "Size of /tmp, which lives in memory.",
+  loosening: { when: "above 1g", test: (bytes) => bytes > GIB },
+});
+
+export const home = setting({
+  key: "container.home",
+  guard: "GUARD_HOME",
+  flag: { name: "--home", takes: "SIZE" },
+  kind: "text",
+  schema: sizeSchema(MIB),
+  expects: 'a size of 1m or more, for example "512m"',
+  standard: "512m",
+  description: "Size of the agent's home directory, which lives in memory.",
+  loosening: { when: "above 512m", test: (bytes) => bytes > 512 * MIB },
+});

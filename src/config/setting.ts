@@ -1,0 +1,58 @@
+import type { z } from "zod";
+
+/** A value as a person writes it in TOML. `""` stands for "not set" where a setting has no default. */
+export type Written = string | number | readonly string[];
+
+/** A command line option: one that takes a value, or a switch that sets one. */
+export type Flag =
+  | { readonly name: `--${string}`; readonly takes: string }
+  | { readonly name: `--${string}`; readonly sets: string };
+
+interface Loosening<T> {
+  /** Completes the sentence "needs trust …". */
+  readonly when: string;
+  readonly test: (value: T) => boolean;
+}
+
+interface SettingSpec<Key extends string, T> {
+  /** Section and name in TOML, for example `container.memory`. */
+  readonly key: Key;
+  readonly guard: `GUARD_${string}`;
+  readonly flag: Flag;
+  /** How text from the environment or the command line becomes a TOML value. */
+  readonly kind: "text" | "number" | "list" | "words";
+  /** Takes the written value, gives the final one. */
+  readonly schema: z.ZodType<T>;
+  /** Completes the sentence "expected …". */
+  readonly expects: string;
+  /** The default, as it would be written. */
+  readonly standard: Written;
+  /** One line. */
+  readonly description: string;
+  /**
+   * Which values of a repository's file would loosen the boundary around the agent. They count only after the
+   * user has trusted that file: a repository must not be able to open its own cage.
+   */
+  readonly loosening: Loosening<T> | "never";
+}
+
+export interface Setting<Key extends string, T> extends Omit<SettingSpec<Key, T>, "loosening"> {
+  readonly section: string;
+  readonly name: string;
+  /** Null when no value loosens the boundary. */
+  readonly loosensWhen: string | null;
+  /** @param written a value that the schema accepts. */
+  readonly loosens: (written: Written) => boolean;
+}
+
+export function setting<const Key extends string, T>(spec: SettingSpec<Key, T>): Setting<Key, T> {
+  const { loosening, ...rest } = spec;
+  const [section = "", name = ""] = spec.key.split(".");
+  return {
+    ...rest,
+    section,
+    name,
+    loosensWhen: loosening === "never" ? null : loosening.when,
+    loosens: (written) => loosening !== "never" && loosening.test(spec.schema.parse(written)),
+  };
+}

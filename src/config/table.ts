@@ -1,0 +1,88 @@
+import * as agent from "./sections/agent.ts";
+import * as boundary from "./sections/boundary.ts";
+import * as container from "./sections/container.ts";
+import * as plan from "./sections/plan.ts";
+import * as run from "./sections/run.ts";
+import type { Setting } from "./setting.ts";
+import type { Settings } from "./settings.ts";
+
+/**
+ * Every setting, in the order in which people see them. Files, environment, flags, `guardloop config`, the
+ * initial guardloop.toml, the JSON schema and docs/configuration.md all come from here or are tested against it.
+ */
+export const SETTINGS = [
+  plan.paths,
+  plan.runnable,
+  agent.name,
+  agent.command,
+  agent.model,
+  agent.passEnv,
+  agent.authorName,
+  agent.authorEmail,
+  boundary.networkMode,
+  container.image,
+  container.memory,
+  container.cpus,
+  container.pids,
+  container.tmp,
+  container.home,
+  boundary.wallMinutes,
+  boundary.idleMinutes,
+  run.leaseKind,
+  boundary.overlayInclude,
+  run.maxTasks,
+  run.mode,
+  run.onFailure,
+  run.promote,
+  run.promptTemplate,
+] as const;
+
+export type SettingKey = (typeof SETTINGS)[number]["key"];
+export type AnySetting = Setting<SettingKey, unknown>;
+
+/** The sections of the TOML file, in order, with a line for people. */
+export const SECTIONS = {
+  plan: "The task plan.",
+  agent: "The program that does the tasks, inside the container.",
+  network: "What the container can reach.",
+  container: "The container and its limits. Sizes are written as 512m, 4g or 1.5g.",
+  limits: "When the agent is ended.",
+  lease: "The worktree a run starts from.",
+  overlay: "Files that Git does not track.",
+  run: "Several tasks, and what happens with the results.",
+  prompt: "What the agent is told.",
+} as const satisfies Record<keyof Settings, string>;
+
+/** Builds the final shape. `read` gives the final value of one setting. */
+export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Settings {
+  return {
+    plan: { globs: read(plan.paths), runnable: read(plan.runnable) },
+    agent: {
+      name: read(agent.name),
+      command: read(agent.command),
+      model: read(agent.model),
+      passEnv: read(agent.passEnv),
+      authorName: read(agent.authorName),
+      authorEmail: read(agent.authorEmail),
+    },
+    network: { mode: read(boundary.networkMode) },
+    container: {
+      image: read(container.image),
+      memoryBytes: read(container.memory),
+      cpus: read(container.cpus),
+      pids: read(container.pids),
+      tmpBytes: read(container.tmp),
+      homeBytes: read(container.home),
+    },
+    limits: { wallMinutes: read(boundary.wallMinutes), idleMinutes: read(boundary.idleMinutes) },
+    lease: { kind: read(run.leaseKind) },
+    overlay: { include: read(boundary.overlayInclude) },
+    run: {
+      maxTasks: read(run.maxTasks),
+      mode: read(run.mode),
+      onFailure: read(run.onFailure),
+      promote: read(run.promote),
+    },
+    prompt: { template: read(run.promptTemplate) },
+  };
+}

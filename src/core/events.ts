@@ -1,0 +1,74 @@
+import type { FailureCode } from "./failures.ts";
+import type { StageName } from "./stage-name.ts";
+
+export interface RecordedOwner {
+  readonly pid: number;
+  readonly startTime: string;
+  readonly bootId: string;
+  readonly host: string;
+}
+
+/** What happened to a run. Appended, never changed; the state of a run is a fold over its events. */
+export type RunEvent =
+  | {
+      readonly type: "run-created";
+      readonly repositoryId: string;
+      readonly topLevel: string;
+      readonly branch: string;
+      readonly base: string;
+      readonly parentRun: string | null;
+      readonly specHash: string;
+      readonly agent: string;
+      readonly network: "none" | "bridge";
+      readonly owner: RecordedOwner;
+    }
+  | { readonly type: "stage-intent"; readonly stage: StageName }
+  | { readonly type: "stage-done"; readonly stage: StageName; readonly output: unknown }
+  | { readonly type: "stage-failed"; readonly stage: StageName; readonly code: FailureCode }
+  | { readonly type: "stage-undone"; readonly stage: StageName }
+  | { readonly type: "task-selected"; readonly task: string }
+  | { readonly type: "run-ready"; readonly branch: string; readonly head: string }
+  | {
+      readonly type: "run-failed";
+      readonly stage: StageName;
+      readonly code: FailureCode;
+      readonly message: string;
+      readonly cure: string;
+      readonly details: readonly string[];
+    }
+  | { readonly type: "run-interrupted"; readonly stage: StageName; readonly message: string }
+  | { readonly type: "salvaged"; readonly patches: number }
+  | {
+      readonly type: "snapshot-kept";
+      readonly path: string;
+      readonly sizeBytes: number;
+      readonly until: string;
+    }
+  | { readonly type: "snapshot-removed" }
+  | {
+      readonly type: "run-promoted";
+      readonly how: "fast-forward";
+      readonly before: string;
+      readonly after: string;
+      readonly by: string;
+      readonly why: string;
+      readonly accepted: readonly string[];
+    }
+  | {
+      readonly type: "run-rolled-back";
+      readonly how: "reset" | "revert";
+      readonly before: string;
+      readonly after: string;
+      readonly by: string;
+      readonly why: string;
+    }
+  | { readonly type: "run-discarded"; readonly by: string; readonly why: string }
+  | { readonly type: "run-restored"; readonly by: string };
+
+export interface StoredEvent {
+  readonly seq: number;
+  readonly runId: string;
+  /** ISO 8601, UTC, with milliseconds. */
+  readonly at: string;
+  readonly event: RunEvent;
+}

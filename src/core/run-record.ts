@@ -1,0 +1,159 @@
+import type { RecordedOwner, RunEvent, StoredEvent } from "./events.ts";
+import type { StageTiming } from "./run-spec.ts";
+import type { RunState } from "./run-state.ts";
+import type { StageName } from "./stage-name.ts";
+import { unreachable } from "./result.ts";
+
+/** A run as its events tell it. */
+export interface RunRecord {
+  readonly id: string;
+  readonly state: RunState;
+  readonly repositoryId: string;
+  readonly topLevel: string;
+  /** Branch of the principal checkout that a promotion lands on. */
+  readonly onto: string;
+  readonly base: string;
+  readonly parentRun: string | null;
+  readonly agent: string;
+  readonly network: "none" | "bridge";
+  readonly owner: RecordedOwner;
+  readonly task: string | null;
+  readonly branch: string | null;
+  readonly head: string | null;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly failure: RunFailure | null;
+  readonly stages: readonly StageTiming[];
+  /** Outputs of the stages that are done, for recovery. */
+  readonly outputs: Readonly<Partial<Record<StageName, unknown>>>;
+  readonly salvagedPatches: number;
+  readonly keptSnapshot: {
+    readonly path: string;
+    readonly sizeBytes: number;
+    readonly until: string;
+  } | null;
+  readonly promotion: Extract<RunEvent, { type: "run-promoted" }> | null;
+  readonly rollback: Extract<RunEvent, { type: "run-rolled-back" }> | null;
+}
+
+export interface RunFailure {
+  readonly stage: StageName;
+  readonly code: string;
+  readonly message: string;
+  readonly cure: string;
+  readonly details: readonly string[];
+}
+
+/** Folds the events of one run, oldest first. Undefined when the first is not `run-created`. */
+export function foldRun(events: readonly StoredEvent[]): RunRecord | undefined {
+  const [first, ...rest] = events;
+  if (first?.event.type !== "run-created") return undefined;
+  const { type: _type, branch, ...created } = first.event;
+  let record: RunRecord = {
+    id: first.runId,
+    state: "running",
+    ...created,
+    onto: branch,
+    task: null,
+    branch: null,
+    head: null,
+    startedAt: first.at,
+    endedAt: null,
+    failure: null,
+    stages: [],
+    outputs: {},
+    salvagedPatches: 0,
+    keptSnapshot: null,
+    promotion: null,
+    rollback: null,
+  };
+  for (const stored of rest) record = apply(record, stored);
+  return record;
+}
+
+// One case an event; splitting it would hide that the list is whole.
+// oxlint-disable-next-line complexity
+function apply(record: RunRecord, { event, at }: StoredEvent): RunRecord {
+  switch (event.type) {
+    case "run-created":
+      return record;
+    case "stage-intent":
+      return {
+        ...record,
+        stages: [
+          ...record.stages,
+          { stage: event.stage, startedAt: at, endedAt: null, outcome: "running" },
+        ],
+      };
+    case "stage-done":
+      return {
+        ...endStage(record, { stage: event.stage, at, outcome: "done" }),
+        outputs: { ...record.outputs, [event.stage]: event.output },
+      };
+    case "stage-failed":
+      return endStage(record, { stage: event.stage, at, outcome: "failed" });
+    case "stage-undone":
+      return record;
+    case "task-selected":
+      return { ...record, task: event.task };
+    case "run-ready":
+      return {
+        ...record,
+        state: "ready",
+        branch: event.branch,
+        head: event.head,
+        endedAt: at,
+        failure: null,
+      };
+    case "run-failed": {
+      const { type: _type, ...failure } = event;
+      return { ...record, state: "failed", endedAt: at, failure };
+    }
+    case "run-interrupted":
+      return {
+        ...record,
+        state: "interrupted",
+        endedAt: at,
+        failure: {
+          stage: event.stage,
+          code: "interrupted",
+          message: event.message,
+          cure: "Run `guardloop run` again.",
+          details: [],
+        },
+      };
+    case "salvaged":
+      return { ...record, salvagedPatches: event.patches };
+    case "snapshot-kept":
+      return {
+        ...record,
+        keptSnapshot: { path: event.path, sizeBytes: event.sizeBytes, until: event.until },
+      };
+    case "snapshot-removed":
+      return { ...record, keptSnapshot: null };
+    case "run-promoted":
+      return { ...record, state: "promoted", promotion: event, rollback: null };
+    case "run-rolled-back":
+      return { ...record, state: "rolled-back", rollback: event };
+    case "run-discarded":
+      return { ...record, state: "discarded" };
+    case "run-restored":
+      return { ...record, state: "ready" };
+    default:
+      return unreachable(event);
+  }
+}
+
+function endStage(
+  record: RunRecord,
+  end: { readonly stage: StageName; readonly at: string; readonly outcome: "done" | "failed" },
+): RunRecord {
+  return {
+    ...record,
+    stages: record.stages.map((timing) =>
+      timing.stage === end.stage && timing.endedAt === null
+        ? { ...timing, endedAt: end.at, outcome: end.outcome }
+        : timing,
+    ),
+  };
+}

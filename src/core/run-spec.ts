@@ -1,0 +1,80 @@
+import type { StageName } from "./stage-name.ts";
+
+/** A task as it was offered to the agent; text from the plan, to be escaped when shown. */
+export interface OfferedTask {
+  readonly id: string;
+  readonly title: string;
+  readonly file: string;
+  readonly line: number;
+  readonly acceptance: readonly string[];
+}
+
+/** Everything a run needs, resolved, frozen and hashed before it starts; kept as spec.json. */
+export interface RunSpec {
+  readonly version: 1;
+  readonly runId: string;
+  /** ISO 8601, UTC. Also the committer date of what is imported, so that a repeated import gives the same commits. */
+  readonly startedAt: string;
+  readonly repository: {
+    readonly id: string;
+    readonly topLevel: string;
+    readonly commonDir: string;
+    readonly name: string;
+  };
+  /** Short name of the branch a promotion lands on. */
+  readonly branch: string;
+  readonly principalHead: string;
+  /** The commit the agent starts from: the principal HEAD, or the tip of the run before in a stack. */
+  readonly base: string;
+  /** The run whose branch is the base, in a stack. */
+  readonly parentRun: string | null;
+  readonly offered: readonly OfferedTask[];
+  readonly agent: {
+    readonly name: string;
+    readonly argv: readonly string[];
+    readonly env: Readonly<Record<string, string>>;
+    readonly homeFiles: Readonly<Record<string, string>>;
+    readonly passEnv: readonly string[];
+    readonly author: { readonly name: string; readonly email: string };
+  };
+  readonly prompt: string;
+  readonly engine: { readonly kind: string; readonly version: string };
+  readonly image: { readonly name: string; readonly id: string };
+  readonly network: "none" | "bridge";
+  readonly container: {
+    readonly uid: number;
+    readonly gid: number;
+    readonly memoryBytes: number;
+    readonly cpus: number;
+    readonly pids: number;
+    readonly tmpBytes: number;
+    readonly homeBytes: number;
+  };
+  readonly limits: { readonly wallMs: number; readonly idleMs: number };
+  readonly lease: "builtin" | "treehouse";
+  readonly overlay: { readonly include: readonly string[] };
+  readonly plan: {
+    readonly globs: readonly string[];
+    readonly runnable: readonly ("ready" | "planned")[];
+  };
+  /** Repository-relative paths that decide how guardloop itself behaves; a branch that changes one is blocked. */
+  readonly controlPaths: readonly string[];
+}
+
+/** How the container came to its end. */
+export interface AgentEnding {
+  readonly kind: "finished" | "wall-limit" | "idle-limit" | "out-of-memory" | "interrupted";
+  /** Exit status of the guest. */
+  readonly exitCode: number;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  /** The engine reported that the memory limit was hit, even where the run went on. */
+  readonly hitMemoryLimit: boolean;
+}
+
+export interface StageTiming {
+  readonly stage: StageName;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly outcome: "running" | "done" | "failed";
+}

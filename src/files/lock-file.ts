@@ -1,0 +1,63 @@
+import { link, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
+import { errnoOf } from "../core/errno.ts";
+import { type Owner, mayBeAlive } from "../process/owner.ts";
+
+export interface HeldLock extends AsyncDisposable {
+  readonly path: string;
+}
+
+/**
+ * Takes a lock that one living process can hold. The lock file names its owner, so one whose owner is provably dead
+ * is taken over. Does not wait.
+ *
+ * @returns the owner's process id where somebody living holds it.
+ */
+export async function takeLock(path: string, owner: Owner): Promise<HeldLock | { heldBy: number }> {
+  const mine = `${path}.${owner.pid}`;
+  await writeFile(mine, JSON.stringify(owner), { mode: 0o600 });
+  try {
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      // link(2) makes the file with its content in one step, or fails when there is one.
+      const linked = await link(mine, path).then(
+        () => true,
+        (error: unknown) => {
+          if (errnoOf(error) === "EEXIST") return false;
+          throw error;
+        },
+      );
+      if (linked) return held(path);
+      const holder = await readOwner(path);
+      if (holder !== undefined && mayBeAlive(holder, owner.host)) return { heldBy: holder.pid };
+      await removeStale(path, mine);
+    }
+    return { heldBy: 0 };
+  } finally {
+    await rm(mine, { force: true });
+  }
+}
+
+function held(path: string): HeldLock {
+  return {
+    path,
+    async [Symbol.asyncDispose](): Promise<void> {
+      await rm(path, { force: true });
+    },
+  };
+}
+
+async function readOwner(path: string): Promise<Owner | undefined> {
+  try {
+    // Our own file in a directory that only we can write.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return JSON.parse(await readFile(path, "utf8")) as Owner;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Renaming first means that of two processes that find the same stale lock only one removes it. */
+async function removeStale(path: string, mine: string): Promise<void> {
+  const aside = `${mine}.stale`;
+  await rename(path, aside).catch(() => undefined);
+  await unlink(aside).catch(() => undefined);
+}

@@ -1,0 +1,143 @@
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { type Failure, fail } from "../core/failures.ts";
+import { type Result, ok } from "../core/result.ts";
+import { gitOutput, gitText } from "./git.ts";
+import type { Principal } from "./principal.ts";
+
+/** At most so many files of a dirty checkout are shown. */
+const SHOWN_FILES = 20;
+
+/** Files and directories in a Git directory that say an operation is not finished. */
+const UNDER_WAY: Readonly<Record<string, string>> = {
+  MERGE_HEAD: "a merge",
+  "rebase-merge": "a rebase",
+  "rebase-apply": "a rebase or am",
+  CHERRY_PICK_HEAD: "a cherry-pick",
+  REVERT_HEAD: "a revert",
+  BISECT_LOG: "a bisect",
+};
+
+export async function refuseOperationUnderWay(
+  principal: Principal,
+): Promise<Result<void, Failure>> {
+  for (const [file, operation] of Object.entries(UNDER_WAY)) {
+    const there = await access(join(principal.gitDir, file)).then(
+      () => true,
+      () => false,
+    );
+    if (there)
+      return fail("operation-under-way", `In ${principal.topLevel}, ${operation} is not finished.`);
+  }
+  return ok(undefined);
+}
+
+/** Refuses tracked changes and untracked files that are not ignored; the user's ignore rules count. */
+export async function refuseDirty(principal: Principal): Promise<Result<void, Failure>> {
+  // Flags against the user's own status.* settings, which could hide what we must see.
+  const status = await gitOutput(principal.git, [
+    "status",
+    "--porcelain=v1",
+    "-z",
+    "--untracked-files=normal",
+    "--ignore-submodules=none",
+    "--no-renames",
+  ]);
+  if (!status.ok) return status;
+  const entries = status.value
+    .toString("utf8")
+    .split("\0")
+    .filter((entry) => entry !== "");
+  if (entries.length === 0) return ok(undefined);
+  const more = entries.length - SHOWN_FILES;
+  return fail(
+    "dirty-checkout",
+    `The principal checkout ${principal.topLevel} has ${entries.length} uncommitted ${entries.length === 1 ? "change" : "changes"}.`,
+    { details: [...entries.slice(0, SHOWN_FILES), ...(more > 0 ? [`… and ${more} more`] : [])] },
+  );
+}
+
+/** A branch named `agent` is a file where `agent/…` needs a directory. */
+export async function refuseAgentBranch(principal: Principal): Promise<Result<void, Failure>> {
+  const exit = await principal.git.exec(["show-ref", "--verify", "--quiet", "refs/heads/agent"]);
+  if (exit.code === 0)
+    return fail("agent-branch-blocked", "The repository has a branch named `agent`.");
+  return ok(undefined);
+}
+
+/** Refuses by name what would only half work: each of these needs a decision of its own. */
+export async function refuseUnsupported(
+  principal: Principal,
+  base: string,
+): Promise<Result<void, Failure>> {
+  const facts = await gitText(principal.git, [
+    "rev-parse",
+    "--is-shallow-repository",
+    "--show-object-format",
+  ]);
+  if (!facts.ok) return facts;
+  const [shallow, objectFormat] = facts.value.split("\n");
+  if (shallow === "true")
+    return unsupported(
+      "The repository is shallow: its history is cut off.",
+      "Run `git fetch --unshallow`.",
+    );
+  if (objectFormat !== "sha1")
+    return unsupported(
+      `The repository uses ${objectFormat ?? "unknown"} object ids.`,
+      "Use a SHA-1 repository.",
+    );
+  const partial = await principal.git.exec([
+    "config",
+    "--get-regexp",
+    String.raw`^(extensions\.partialclone|remote\..*\.promisor)$`,
+  ]);
+  if (partial.code === 0)
+    return unsupported(
+      "The repository is a partial clone: some objects are only on the remote.",
+      "Clone it again without --filter.",
+    );
+  return refuseUnsupportedTree(principal, base);
+}
+
+async function refuseUnsupportedTree(
+  principal: Principal,
+  base: string,
+): Promise<Result<void, Failure>> {
+  const tree = await gitOutput(principal.git, ["ls-tree", "-r", "-z", "--full-tree", base], {
+    maxOutputBytes: 256 * 1024 * 1024,
+  });
+  if (!tree.ok) return tree;
+  const attributes: string[] = [];
+  for (const entry of tree.value.toString("latin1").split("\0")) {
+    const [meta, path] = entry.split("\t");
+    if (meta === undefined || path === undefined) continue;
+    if (meta.startsWith("160000"))
+      return unsupported(
+        `${path} is a submodule, whose content would be missing in the container.`,
+        "Run guardloop in a repository without submodules.",
+      );
+    if (path === ".gitattributes" || path.endsWith("/.gitattributes")) attributes.push(path);
+  }
+  return refuseLfs(principal, base, attributes);
+}
+
+async function refuseLfs(
+  principal: Principal,
+  base: string,
+  attributes: readonly string[],
+): Promise<Result<void, Failure>> {
+  for (const path of attributes) {
+    const text = await gitText(principal.git, ["cat-file", "blob", `${base}:${path}`]);
+    if (text.ok && /^[^#\n]*\sfilter=lfs(\s|$)/m.test(text.value))
+      return unsupported(
+        `${path} sends files through Git LFS, whose content would be missing in the container.`,
+        "Run guardloop in a repository without Git LFS.",
+      );
+  }
+  return ok(undefined);
+}
+
+function unsupported(message: string, cure: string): Result<never, Failure> {
+  return fail("unsupported-repository", message, { cure });
+}

@@ -1,0 +1,153 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { HostEnvironment } from "../core/environment.ts";
+import { type Failure, fail } from "../core/failures.ts";
+import { DEADLINES } from "../core/limits.ts";
+import { type Result, ok } from "../core/result.ts";
+import { type Git, gitFailure, gitOutput, gitText, sealedGit } from "./git.ts";
+
+/** A bare repository of our own in which untrusted patches become trees and commits. */
+export interface Quarantine {
+  readonly git: Git;
+  readonly dir: string;
+  readonly indexFile: string;
+}
+
+/**
+ * Makes a quarantine whose objects are its own, with the principal's as read-only alternate.
+ *
+ * @param objectsDir the principal's object directory.
+ */
+export async function makeQuarantine(options: {
+  readonly program: string;
+  readonly env: HostEnvironment;
+  readonly dir: string;
+  readonly objectsDir: string;
+}): Promise<Result<Quarantine, Failure>> {
+  await mkdir(options.dir, { recursive: true, mode: 0o700 });
+  const git = sealedGit(options.program, options.env, options.dir);
+  const made = await gitOutput(git, [
+    "init",
+    "--bare",
+    "--quiet",
+    "--template=",
+    "--initial-branch=import",
+  ]);
+  if (!made.ok) return made;
+  await mkdir(join(options.dir, "objects/info"), { recursive: true });
+  await writeFile(join(options.dir, "objects/info/alternates"), `${options.objectsDir}\n`);
+  return ok({ git, dir: options.dir, indexFile: join(options.dir, "import-index") });
+}
+
+export async function startAt(
+  quarantine: Quarantine,
+  commit: string,
+): Promise<Result<void, Failure>> {
+  const read = await gitOutput(quarantine.git, ["read-tree", commit], {
+    indexFile: quarantine.indexFile,
+    deadlineMs: DEADLINES.gitLongMs,
+  });
+  return read.ok ? ok(undefined) : read;
+}
+
+/**
+ * Applies one mail to the quarantine's index: mailsplit must find exactly one mail, mailinfo separates the diff,
+ * apply works on the index alone, so no filter, hook or link of a work tree is met. The mail's own message and author
+ * are not used: mail formats mangle them (they come from the manifest).
+ *
+ * @returns the tree after the patch.
+ */
+export async function applyMail(
+  quarantine: Quarantine,
+  mail: Buffer,
+  name: string,
+): Promise<Result<string, Failure>> {
+  const split = join(quarantine.dir, "mail", name);
+  await mkdir(split, { recursive: true });
+  const mailFile = join(split, "mail");
+  await writeFile(mailFile, mail);
+  const count = await gitText(quarantine.git, [
+    "mailsplit",
+    "-d4",
+    "--keep-cr",
+    `-o${split}`,
+    "--",
+    mailFile,
+  ]);
+  if (!count.ok || count.value !== "1")
+    return fail("bad-patches", `patches/${name} does not hold exactly one mail.`);
+  const info = await quarantine.git.exec(
+    [
+      "mailinfo",
+      "-k",
+      "--no-scissors",
+      "--quoted-cr=nowarn",
+      "--encoding=UTF-8",
+      join(split, "message"),
+      join(split, "diff"),
+    ],
+    { stdin: mail },
+  );
+  if (info.code !== 0)
+    return fail("bad-patches", `patches/${name} is not a mail that Git can read.`);
+  return applyDiff(quarantine, join(split, "diff"), name);
+}
+
+async function applyDiff(
+  quarantine: Quarantine,
+  diffFile: string,
+  name: string,
+): Promise<Result<string, Failure>> {
+  const args = ["apply", "--cached", "--whitespace=nowarn", "--allow-empty", "--", diffFile];
+  const applied = await quarantine.git.exec(args, {
+    indexFile: quarantine.indexFile,
+    deadlineMs: DEADLINES.gitLongMs,
+  });
+  if (applied.code !== 0) {
+    const why = gitFailure(args, applied);
+    return fail(
+      "import-refused",
+      `patches/${name} does not apply: ${why.details[0] ?? why.message}`,
+      {
+        details: why.details,
+      },
+    );
+  }
+  return gitText(quarantine.git, ["write-tree"], { indexFile: quarantine.indexFile });
+}
+
+export interface CommitRequest {
+  readonly tree: string;
+  readonly parent: string;
+  readonly message: string;
+  readonly author: { readonly name: string; readonly email: string; readonly date: string };
+  readonly committer: { readonly name: string; readonly email: string; readonly date: string };
+  readonly trailers: readonly string[];
+}
+
+/** Makes a commit from a verified tree. Deterministic: the same request gives the same id. */
+export async function commitTree(
+  quarantine: Quarantine,
+  request: CommitRequest,
+): Promise<Result<string, Failure>> {
+  const trailers = request.trailers.flatMap((trailer) => ["--trailer", trailer]);
+  const message = await gitOutput(
+    quarantine.git,
+    ["interpret-trailers", "--no-divider", ...trailers],
+    {
+      stdin: `${request.message.trimEnd()}\n`,
+    },
+  );
+  if (!message.ok) return message;
+  return gitText(quarantine.git, ["commit-tree", request.tree, "-p", request.parent], {
+    stdin: message.value,
+    identity: {
+      GIT_AUTHOR_NAME: request.author.name,
+      GIT_AUTHOR_EMAIL: request.author.email,
+      GIT_AUTHOR_DATE: `@${request.author.date}`,
+      GIT_COMMITTER_NAME: request.committer.name,
+      GIT_COMMITTER_EMAIL: request.committer.email,
+      GIT_COMMITTER_DATE: `@${request.committer.date}`,
+    },
+  });
+}

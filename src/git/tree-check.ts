@@ -1,0 +1,113 @@
+import { type Failure, fail } from "../core/failures.ts";
+import { type Result, ok } from "../core/result.ts";
+import { type Git, gitOutput } from "./git.ts";
+
+/** One path that differs between two commits. Modes are Git's octal modes as text. */
+export interface ChangedEntry {
+  readonly status: "A" | "D" | "M" | "T";
+  /** One character a byte is kept where the name is not UTF-8. */
+  readonly path: string;
+  readonly utf8: "valid" | "invalid";
+  readonly oldMode: string;
+  readonly newMode: string;
+  readonly oldBlob: string;
+  readonly newBlob: string;
+}
+
+/** What differs between two commits, without rename guesses; read from objects, so no work tree is involved. */
+export async function changedEntries(
+  git: Git,
+  from: string,
+  to: string,
+): Promise<Result<readonly ChangedEntry[], Failure>> {
+  const raw = await gitOutput(
+    git,
+    [
+      "diff-tree",
+      "-r",
+      "-z",
+      "--raw",
+      "--no-renames",
+      "--no-abbrev",
+      "--no-ext-diff",
+      "--no-textconv",
+      from,
+      to,
+    ],
+    { maxOutputBytes: 256 * 1024 * 1024 },
+  );
+  if (!raw.ok) return raw;
+  const fields = raw.value.toString("latin1").split("\0");
+  const entries: ChangedEntry[] = [];
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const entry = parseEntry(fields[index] ?? "", fields[index + 1] ?? "");
+    if (entry !== undefined) entries.push(entry);
+  }
+  return ok(entries);
+}
+
+function parseEntry(meta: string, rawPath: string): ChangedEntry | undefined {
+  const match = /^:(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) ([ADMT])$/.exec(meta);
+  if (match === null) return undefined;
+  const [, oldMode = "", newMode = "", oldBlob = "", newBlob = "", status = ""] = match;
+  const bytes = Buffer.from(rawPath, "latin1");
+  const decoded = bytes.toString("utf8");
+  const valid = Buffer.from(decoded, "utf8").equals(bytes);
+  return {
+    // The pattern above admits these four letters alone.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    status: status as ChangedEntry["status"],
+    path: valid ? decoded : rawPath,
+    utf8: valid ? "valid" : "invalid",
+    oldMode,
+    newMode,
+    oldBlob,
+    newBlob,
+  };
+}
+
+/** The changed entries that the new tree holds. */
+export async function addedEntries(
+  git: Git,
+  from: string,
+  to: string,
+): Promise<Result<readonly ChangedEntry[], Failure>> {
+  const entries = await changedEntries(git, from, to);
+  return entries.ok ? ok(entries.value.filter((entry) => entry.status !== "D")) : entries;
+}
+
+const ALLOWED_MODES = new Set(["100644", "100755", "120000"]);
+
+/** Refuses trees that no agent has an honest reason to make and that are dangerous to check out. */
+export function refuseEntries(entries: readonly ChangedEntry[]): Result<void, Failure> {
+  for (const entry of entries) {
+    if (entry.newMode === "160000")
+      return fail(
+        "import-refused",
+        `${JSON.stringify(entry.path)} is a gitlink (a nested repository), whose content would be lost.`,
+      );
+    if (!ALLOWED_MODES.has(entry.newMode))
+      return fail("import-refused", `${JSON.stringify(entry.path)} has the mode ${entry.newMode}.`);
+  }
+  const repository = embeddedRepository(entries.map((entry) => entry.path));
+  if (repository !== undefined)
+    return fail(
+      "import-refused",
+      `${JSON.stringify(repository)} looks like a bare repository inside the tree: Git commands run in it would obey its configuration.`,
+    );
+  return ok(undefined);
+}
+
+/** A directory that holds HEAD, objects/ and refs/ is taken for a repository by Git itself. */
+function embeddedRepository(paths: readonly string[]): string | undefined {
+  const all = new Set(paths.flatMap(withParents));
+  return paths
+    .filter((path) => path === "HEAD" || path.endsWith("/HEAD"))
+    .map((path) => path.slice(0, -"HEAD".length))
+    .find((directory) => all.has(`${directory}objects`) && all.has(`${directory}refs`));
+}
+
+function withParents(path: string): readonly string[] {
+  const parts = path.split("/");
+  return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
+}

@@ -1,0 +1,40 @@
+/** What the host computed from the imported trees; the only thing findings are made of. */
+export interface ReviewFacts {
+  readonly changes: readonly Change[];
+  /** Paths that decide how guardloop itself behaves. */
+  readonly controlPaths: readonly string[];
+  readonly planPaths: (path: string) => boolean;
+  readonly task: {
+    readonly id: string;
+    readonly file: string;
+    /** Whether the plan at the branch's tip still offers the task. */
+    readonly atTip: "runnable" | "not-runnable" | "missing";
+  };
+  /** Tasks other than the selected one whose status differs between base and tip. */
+  readonly otherTasksChanged: readonly string[];
+  readonly agentExit: number | null;
+  readonly hitMemoryLimit: boolean;
+  readonly flattened: string | null;
+  readonly leftBehind: { readonly total: number; readonly names: readonly string[] };
+  /** Authors of the imported commits that are not the agent's identity. */
+  readonly otherAuthors: readonly string[];
+  /** Every path of the new tree, folded to lower case in NFC, that stands for more than one path. */
+  readonly collisions: readonly string[];
+  /** Added lines that look like a secret: path and what it looks like. */
+  readonly secrets: readonly { readonly path: string; readonly what: string }[];
+}
+
+export interface Change {
+  readonly path: string;
+  readonly utf8: "valid" | "invalid";
+  readonly kind: "added" | "deleted" | "modified" | "type-changed";
+  readonly oldMode: string;
+  readonly newMode: string;
+  readonly addedLines: number;
+  readonly deletedLines: number;
+  readonly content: "text" | "binary";
+  /** Size of the new content; 0 when deleted. */
+  readonly sizeBytes: number;
+  /** Where a symbolic link points, when the new entry is one. */
+  readonly linkTarget: string | null;
+}

@@ -1,0 +1,209 @@
+import { posix } from "node:path";
+import { visible } from "../core/visible.ts";
+import type { Change, ReviewFacts } from "./facts.ts";
+import { type Finding, finding } from "./finding.ts";
+import { PROTECTED, protectedGroup } from "./protected-paths.ts";
+
+const LARGE_FILE_BYTES = 1024 * 1024;
+const LARGE_CHANGE_FILES = 200;
+const LARGE_CHANGE_LINES = 5_000;
+const SYMLINK = "120000";
+
+/** Facts in, findings out, the weightiest first. Pure. */
+export function findingsOf(facts: ReviewFacts): readonly Finding[] {
+  const found = [
+    ...controlFindings(facts),
+    ...protectedFindings(facts.changes),
+    ...symlinkFindings(facts.changes),
+    ...contentFindings(facts),
+    ...nameFindings(facts),
+    ...planFindings(facts),
+    ...runFindings(facts),
+  ];
+  const order = ["block", "warn", "info"];
+  return found.toSorted((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
+}
+
+function controlFindings(facts: ReviewFacts): readonly Finding[] {
+  const paths = facts.changes
+    .map((change) => change.path)
+    .filter((path) => facts.controlPaths.some((control) => sameName(control, path)));
+  return paths.length === 0
+    ? []
+    : [
+        finding(
+          "control-file",
+          "These files decide how guardloop itself behaves on this repository.",
+          paths,
+        ),
+      ];
+}
+
+function sameName(a: string, b: string): boolean {
+  return a.normalize("NFC").toLowerCase() === b.normalize("NFC").toLowerCase();
+}
+
+function protectedFindings(changes: readonly Change[]): readonly Finding[] {
+  return PROTECTED.flatMap((group) => {
+    const paths = changes
+      .map((change) => change.path)
+      .filter((path) => protectedGroup(path) === group);
+    return paths.length === 0 ? [] : [finding(group.code, group.why, paths)];
+  });
+}
+
+function symlinkFindings(changes: readonly Change[]): readonly Finding[] {
+  const links = changes.filter((change) => change.newMode === SYMLINK);
+  const escaping = links.filter((link) => escapes(link));
+  const others = links.filter((link) => !escapes(link));
+  return [
+    ...list(
+      "symlink-escaping",
+      "These links point out of the tree or into .git.",
+      escaping.map(withTarget),
+    ),
+    ...list("symlink", "New or changed symbolic links.", others.map(withTarget)),
+  ];
+}
+
+function withTarget(link: Change): string {
+  return `${link.path} -> ${link.linkTarget ?? "?"}`;
+}
+
+function escapes(link: Change): boolean {
+  const target = link.linkTarget ?? "";
+  if (posix.isAbsolute(target)) return true;
+  const landed = posix.normalize(posix.join(posix.dirname(link.path), target));
+  const parts = landed.split("/");
+  return parts[0] === ".." || parts.some((part) => part.toLowerCase() === ".git");
+}
+
+function contentFindings(facts: ReviewFacts): readonly Finding[] {
+  const { changes } = facts;
+  const modes = changes.filter(
+    (change) => change.newMode === "100755" && change.oldMode !== "100755",
+  );
+  const binaries = changes.filter(
+    (change) => change.content === "binary" && change.kind !== "deleted",
+  );
+  const large = changes.filter((change) => change.sizeBytes > LARGE_FILE_BYTES);
+  const lines = changes.reduce((sum, change) => sum + change.addedLines + change.deletedLines, 0);
+  const secrets = facts.secrets.map((secret) => `${secret.path} (${secret.what})`);
+  return [
+    ...list("secret-added", "Added lines look like credentials.", secrets),
+    ...list(
+      "mode-changed",
+      "These files became executable.",
+      modes.map((change) => change.path),
+    ),
+    ...list(
+      "binary",
+      "Binary content cannot be read in a diff.",
+      binaries.map((change) => change.path),
+    ),
+    ...list(
+      "large-file",
+      "Files over 1 MiB stay in the repository's history for good.",
+      large.map((change) => change.path),
+    ),
+    ...(changes.length > LARGE_CHANGE_FILES || lines > LARGE_CHANGE_LINES
+      ? [
+          finding(
+            "large-change",
+            `${changes.length} files and ${lines} lines changed: more than one task should need.`,
+          ),
+        ]
+      : []),
+    ...(changes.length === 0 ? [finding("no-change", "The branch changes nothing.")] : []),
+  ];
+}
+
+function nameFindings(facts: ReviewFacts): readonly Finding[] {
+  const odd = facts.changes
+    .filter((change) => change.kind !== "deleted")
+    .filter((change) => change.utf8 === "invalid" || isOdd(change.path))
+    .map((change) => change.path);
+  return [
+    ...list("odd-name", "These names mislead or break on other systems.", odd),
+    ...list(
+      "case-collision",
+      "These names are one name on file systems that fold case or Unicode forms.",
+      facts.collisions,
+    ),
+  ];
+}
+
+function isOdd(path: string): boolean {
+  if (visible(path, "one-line") !== path) return true;
+  return path
+    .split("/")
+    .some(
+      (part) =>
+        /[\\:<>"|?*]/.test(part) ||
+        /[. ]$/.test(part) ||
+        part.startsWith("-") ||
+        /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(part) ||
+        Buffer.byteLength(part) > 200,
+    );
+}
+
+function planFindings(facts: ReviewFacts): readonly Finding[] {
+  const found: Finding[] = [];
+  if (facts.task.atTip === "runnable")
+    found.push(
+      finding(
+        "plan-not-updated",
+        `The plan still offers ${facts.task.id}: the agent did not mark it.`,
+        [facts.task.file],
+      ),
+    );
+  if (facts.task.atTip === "missing")
+    found.push(
+      finding("plan-changed-elsewhere", `${facts.task.id} is gone from the plan.`, [
+        facts.task.file,
+      ]),
+    );
+  if (facts.otherTasksChanged.length > 0)
+    found.push(
+      finding(
+        "plan-changed-elsewhere",
+        `The status of other tasks changed: ${facts.otherTasksChanged.slice(0, 10).join(", ")}.`,
+      ),
+    );
+  return found;
+}
+
+function runFindings(facts: ReviewFacts): readonly Finding[] {
+  const found: Finding[] = [];
+  if (facts.agentExit !== null && facts.agentExit !== 0)
+    found.push(
+      finding(
+        "agent-failed",
+        `The agent ended with status ${facts.agentExit}; its work may be half done.`,
+      ),
+    );
+  if (facts.hitMemoryLimit)
+    found.push(
+      finding("memory-limit", "Something in the container was ended at the memory limit."),
+    );
+  if (facts.flattened !== null)
+    found.push(
+      finding("declared-loss", `The agent's history became one commit: ${facts.flattened}`),
+    );
+  if (facts.leftBehind.total > 0)
+    found.push(
+      finding(
+        "left-behind",
+        `${facts.leftBehind.total} files that Git ignores stayed behind and are not part of the branch.`,
+        facts.leftBehind.names,
+      ),
+    );
+  found.push(
+    ...list("authorship", "These commits name an author who is not the agent.", facts.otherAuthors),
+  );
+  return found;
+}
+
+function list(code: Finding["code"], why: string, paths: readonly string[]): readonly Finding[] {
+  return paths.length === 0 ? [] : [finding(code, why, paths)];
+}

@@ -1,0 +1,120 @@
+import picomatch from "picomatch";
+import type { FindingCode } from "./finding.ts";
+
+interface Group {
+  readonly code: FindingCode;
+  readonly why: string;
+  readonly globs: string[];
+}
+
+/**
+ * Paths that act on the host after a promotion: on checkout, on opening the directory, on install, in CI, or by
+ * instructing people and agents. Compared in NFC without regard to case, since file systems and tools differ in both.
+ */
+export const PROTECTED: readonly Group[] = [
+  {
+    code: "protected-git",
+    why: "Git runs or obeys these files on checkout, commit or fetch.",
+    globs: [
+      "**/.git{attributes,modules,config,ignore}",
+      "**/.lfsconfig",
+      "{.husky,.githooks}/**",
+      "**/{lefthook,.lefthook}*.{yml,yaml,toml,json}",
+      "**/.pre-commit-{config,hooks}.yaml",
+      "**/.overcommit.yml",
+      "**/{.lintstagedrc*,lint-staged.config.*}",
+    ],
+  },
+  {
+    code: "protected-ci",
+    why: "A build server runs these files with its own credentials.",
+    globs: [
+      ".github/**",
+      "**/action.{yml,yaml}",
+      "**/.gitlab-ci*.{yml,yaml}",
+      "{.circleci,.buildkite,.woodpecker}/**",
+      "{azure-pipelines*,.travis,bitbucket-pipelines,.drone,.woodpecker,cloudbuild,appveyor,.appveyor,.mergify}.{yml,yaml}",
+      "**/Jenkinsfile*",
+      "**/{renovate.json*,.renovaterc*}",
+      "**/CODEOWNERS",
+    ],
+  },
+  {
+    code: "protected-editor",
+    why: "Editors and shells run or obey these files when the directory is opened.",
+    globs: [
+      "**/{.vscode,.idea,.fleet,.zed,.devcontainer}/**",
+      "**/*.code-workspace",
+      "**/{.vimrc,.exrc,.nvim.lua,.dir-locals.el,.envrc,.editorconfig}",
+      "**/{.mise.toml,mise.toml,.tool-versions,.nvmrc,.node-version,.python-version,.ruby-version}",
+      "**/{devcontainer.json,.gitpod.yml,.replit,flake.nix,shell.nix}",
+      "**/.{bashrc,bash_profile,profile,zshrc,zprofile,ripgreprc}",
+    ],
+  },
+  {
+    code: "protected-agents",
+    why: "Agents on the host take these files as instructions or configuration.",
+    globs: [
+      "**/{AGENTS,CLAUDE,CLAUDE.local,GEMINI,SKILL}.md",
+      "**/{.claude,.codex,.agents,.gemini,.cursor,.windsurf,.roo,.continue,.opencode,.kiro,.junie}/**",
+      "**/{.claude.json,.mcp.json,.cursorrules,.windsurfrules,.clinerules*,.aider*}",
+      "**/opencode.json*",
+      "**/*.instructions.md",
+      "**/.{gemini,cursor,claude,codex,aider}ignore",
+    ],
+  },
+  {
+    code: "protected-secrets",
+    why: "These files hold credentials, or look like it.",
+    globs: [
+      "**/.env*",
+      "**/{.netrc,.pypirc,.git-credentials,kubeconfig}",
+      "**/{.aws,.ssh,.gnupg,.kube}/**",
+      "**/.docker/config.json",
+      "**/*.{pem,key,p12,pfx}",
+      "**/id_{rsa,dsa,ecdsa,ed25519}*",
+    ],
+  },
+  {
+    code: "protected-install",
+    why: "Package managers and compilers run these files or what they name.",
+    globs: [
+      "**/{package.json,package-lock.json,npm-shrinkwrap.json,yarn.lock,pnpm-lock.yaml,bun.lock,bun.lockb,deno.json,deno.jsonc,deno.lock}",
+      "**/{.npmrc,.yarnrc*,.pnp.*,.pnpmfile.*,pnpm-workspace.yaml,bunfig.toml,binding.gyp}",
+      "**/.yarn/**",
+      "{patches,vendor}/**",
+      "**/{setup.py,pyproject.toml,setup.cfg,requirements*.txt,constraints*.txt,Pipfile*,poetry.lock,uv.lock}",
+      "**/{sitecustomize.py,conftest.py,tox.ini,noxfile.py}",
+      "**/*.pth",
+      "**/{Cargo.toml,Cargo.lock,build.rs,rust-toolchain*,go.mod,go.sum,tools.go}",
+      "**/.cargo/**",
+      "**/{Gemfile*,composer.json,composer.lock,pom.xml,mvnw*,gradlew*,nuget.config,mix.exs,mix.lock,stack.yaml,CMakeLists.txt}",
+      "**/*.{gemspec,gradle,gradle.kts,csproj,fsproj,vbproj,props,targets}",
+      "**/{.mvn,gradle/wrapper}/**",
+    ],
+  },
+  {
+    code: "protected-build",
+    why: "Usual build and test commands run these files.",
+    globs: [
+      "**/{Makefile,justfile,Earthfile,Vagrantfile,Procfile,Tiltfile,Rakefile,Dangerfile}",
+      "**/*.mk",
+      "**/Taskfile.{yml,yaml}",
+      "**/{Dockerfile,Containerfile,docker-compose,compose}*",
+      "**/*.{sh,bash,ps1,tf}",
+      "**/{eslint,jest,vitest,babel,webpack,vite,rollup,next,tailwind,prettier,stylelint}.config.{js,cjs,mjs,ts}",
+      "**/{.eslintrc,.mocharc,.babelrc,.prettierrc}*",
+    ],
+  },
+];
+
+const MATCHERS = PROTECTED.map((group) => ({
+  group,
+  matches: picomatch(group.globs, { dot: true, nocase: true }),
+}));
+
+/** The first group that a path belongs to, or undefined. */
+export function protectedGroup(path: string): Group | undefined {
+  const normal = path.normalize("NFC");
+  return MATCHERS.find(({ matches }) => matches(normal))?.group;
+}

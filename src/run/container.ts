@@ -1,0 +1,54 @@
+import { join } from "node:path";
+import { containerName } from "../core/ids.ts";
+import type { RunSpec } from "../core/run-spec.ts";
+import type { ContainerSpec } from "../engine/port.ts";
+import { IN_CONTAINER, type RunPaths } from "./paths.ts";
+
+/**
+ * What a run's container is started with: a pure function of the spec and the run's own paths. Nothing of the user's
+ * is mounted: not the principal checkout, not the leased worktree.
+ *
+ * @param purpose `agent` runs the agent; `salvage` only exports, and never has a network or a passed variable.
+ */
+export function containerSpec(
+  spec: RunSpec,
+  paths: RunPaths,
+  purpose: "agent" | "salvage",
+): ContainerSpec {
+  const { uid, gid, ...limits } = spec.container;
+  return {
+    name: containerName(spec.runId, purpose),
+    image: spec.image.id,
+    labels: {
+      "guardloop.run": spec.runId,
+      "guardloop.repo": spec.repository.id,
+      "guardloop.state": paths.stateId,
+    },
+    user: { uid, gid },
+    network: purpose === "agent" ? spec.network : "none",
+    ...limits,
+    mounts: [
+      { role: "workspace", source: paths.workspace, target: IN_CONTAINER.workspace, access: "rw" },
+      { role: "artifacts", source: paths.outbox, target: IN_CONTAINER.artifacts, access: "rw" },
+      { role: "job", source: paths.job, target: IN_CONTAINER.job, access: "ro" },
+      { role: "base-store", source: paths.store, target: IN_CONTAINER.store, access: "ro" },
+      { role: "passwd", source: join(paths.job, "passwd"), target: "/etc/passwd", access: "ro" },
+      { role: "group", source: join(paths.job, "group"), target: "/etc/group", access: "ro" },
+    ],
+    env: {
+      GUARDLOOP_ARTIFACTS: IN_CONTAINER.artifacts,
+      GUARDLOOP_PROMPT: IN_CONTAINER.prompt,
+      GUARDLOOP_RUN_ID: spec.runId,
+      HOME: IN_CONTAINER.home,
+      TMPDIR: "/tmp",
+      LANG: "C.UTF-8",
+    },
+    passEnv: purpose === "agent" ? spec.agent.passEnv : [],
+    workdir: IN_CONTAINER.workspace,
+    argv: [
+      "node",
+      IN_CONTAINER.guest,
+      `${IN_CONTAINER.job}/${purpose === "agent" ? "job" : "export"}.json`,
+    ],
+  };
+}

@@ -1,0 +1,59 @@
+import type { HostEnvironment } from "../../core/environment.ts";
+import type { RunEvent } from "../../core/events.ts";
+import { type Failure, fail } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
+import type { RunRecord } from "../../core/run-record.ts";
+import { type RunState, mayBecome } from "../../core/run-state.ts";
+import type { Principal } from "../../git/principal.ts";
+import type { History } from "../../history/port.ts";
+
+/** What a decision about a run works with. */
+export interface DecisionServices {
+  readonly env: HostEnvironment;
+  readonly principal: Principal;
+  readonly history: History;
+}
+
+export interface Decision {
+  readonly run: RunRecord;
+  /** Who decided; recorded. */
+  readonly by: string;
+  /** Why, in the person's words; may be empty. */
+  readonly why: string;
+}
+
+/** A run whose branch is published has all of these. */
+export interface PublishedRun extends RunRecord {
+  readonly branch: string;
+  readonly head: string;
+  readonly task: string;
+}
+
+/** Refuses a run that is not of this repository, or not in a state from which it can get to `next`. */
+export function checkState(
+  services: DecisionServices,
+  run: RunRecord,
+  next: RunState,
+): Result<PublishedRun, Failure> {
+  if (run.repositoryId !== services.principal.repositoryId)
+    return fail(
+      "not-in-this-state",
+      `Run ${run.id} belongs to ${run.topLevel}, not to this repository.`,
+      {
+        cure: `Change to ${run.topLevel} first.`,
+      },
+    );
+  const { branch, head, task } = run;
+  if (!mayBecome(run.state, next) || branch === null || head === null || task === null)
+    return fail("not-in-this-state", `Run ${run.id} is ${run.state}, so it cannot become ${next}.`);
+  return ok({ ...run, branch, head, task });
+}
+
+export function recordDecision(services: DecisionServices, run: RunRecord, event: RunEvent): void {
+  services.history.append(run.id, event);
+}
+
+/** Where a discarded run's commits are kept, out of the way of `git branch`. */
+export function discardedRef(runId: string): string {
+  return `refs/guardloop/discarded/${runId}`;
+}

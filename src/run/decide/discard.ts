@@ -1,0 +1,63 @@
+import { type Failure, fail } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
+import { createRef, deleteRef, readRef } from "../../git/publish.ts";
+import {
+  type Decision,
+  type DecisionServices,
+  checkState,
+  discardedRef,
+  recordDecision,
+} from "./decision.ts";
+import { withRepositoryLock } from "./repository-lock.ts";
+
+/** Takes a run's branch out of the way. Its commits stay reachable under a ref of our own, for `restore`. */
+export async function discard(
+  services: DecisionServices,
+  decision: Decision,
+): Promise<Result<{ readonly branch: string }, Failure>> {
+  return withRepositoryLock(services.env, services.principal.repositoryId, async () => {
+    const run = checkState(services, decision.run, "discarded");
+    if (!run.ok) return run;
+    const { git } = services.principal;
+    const { branch, head, id } = run.value;
+    const tip = await readRef(git, `refs/heads/${branch}`);
+    if (tip !== undefined && tip !== head)
+      return fail(
+        "not-in-this-state",
+        `The branch ${branch} has moved to ${tip.slice(0, 12)}: somebody worked on it.`,
+        {
+          cure: `Delete it by hand if that is meant: git branch -D ${branch}`,
+        },
+      );
+    // The new ref first, so that the commits are never without one.
+    const kept = await createRef(git, discardedRef(id), head);
+    if (!kept.ok) return kept;
+    const dropped = await deleteRef(git, `refs/heads/${branch}`, head);
+    if (!dropped.ok) return dropped;
+    recordDecision(services, decision.run, {
+      type: "run-discarded",
+      by: decision.by,
+      why: decision.why,
+    });
+    return ok({ branch });
+  });
+}
+
+/** Takes a discard back, or opens a rolled-back run again: the branch is there and the run is `ready`. */
+export async function restore(
+  services: DecisionServices,
+  decision: Decision,
+): Promise<Result<{ readonly branch: string }, Failure>> {
+  return withRepositoryLock(services.env, services.principal.repositoryId, async () => {
+    const run = checkState(services, decision.run, "ready");
+    if (!run.ok) return run;
+    const { git } = services.principal;
+    const { branch, head, id } = run.value;
+    const back = await createRef(git, `refs/heads/${branch}`, head);
+    if (!back.ok) return back;
+    const dropped = await deleteRef(git, discardedRef(id), head);
+    if (!dropped.ok) return dropped;
+    recordDecision(services, decision.run, { type: "run-restored", by: decision.by });
+    return ok({ branch });
+  });
+}

@@ -1,0 +1,170 @@
+import { type Failure, fail } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
+import { fastForward } from "../../git/land.ts";
+import { refuseDirty, refuseOperationUnderWay } from "../../git/preconditions.ts";
+import { readHead } from "../../git/principal.ts";
+import { readRef } from "../../git/publish.ts";
+import { type Finding, blocks } from "../../policy/finding.ts";
+import { runPaths } from "../paths.ts";
+import { readFindings } from "../stages/review.ts";
+import {
+  type Decision,
+  type DecisionServices,
+  type PublishedRun,
+  checkState,
+  recordDecision,
+} from "./decision.ts";
+import { withRepositoryLock } from "./repository-lock.ts";
+
+export interface PromoteRequest extends Decision {
+  /** Blocking findings that the person accepts, as `code` or `code:path`. */
+  readonly accepted: readonly string[];
+  readonly mode: "for-real" | "dry-run";
+}
+
+export interface Promotion {
+  readonly before: string;
+  readonly after: string;
+  readonly branch: string;
+}
+
+/**
+ * Lands a run's branch on the principal checkout: clean, on the branch the run was made for, by fast-forward.
+ * Everything is checked again under the repository's lock; on any refusal nothing has changed.
+ */
+export async function promote(
+  services: DecisionServices,
+  request: PromoteRequest,
+): Promise<Result<Promotion, Failure>> {
+  return withRepositoryLock(services.env, services.principal.repositoryId, async () => {
+    const checked = await checkPromotion(services, request);
+    if (!checked.ok || request.mode === "dry-run") return checked;
+    const landed = await fastForward(services.principal, checked.value.after);
+    if (!landed.ok) return landed;
+    const { before, after } = checked.value;
+    recordDecision(services, request.run, {
+      type: "run-promoted",
+      how: "fast-forward",
+      before,
+      after,
+      by: request.by,
+      why: request.why,
+      accepted: request.accepted,
+    });
+    return checked;
+  });
+}
+
+async function checkPromotion(
+  services: DecisionServices,
+  request: PromoteRequest,
+): Promise<Result<Promotion, Failure>> {
+  const run = checkState(services, request.run, "promoted");
+  if (!run.ok) return run;
+  const findings = await checkFindings(services, request);
+  if (!findings.ok) return findings;
+  const parent = checkParent(services, run.value);
+  if (!parent.ok) return parent;
+  const branch = await checkBranch(services, run.value);
+  if (!branch.ok) return branch;
+  return checkCheckout(services, run.value);
+}
+
+async function checkFindings(
+  services: DecisionServices,
+  request: PromoteRequest,
+): Promise<Result<void, Failure>> {
+  const findings = await readFindings(runPaths(services.env.stateDir, request.run.id));
+  if (findings === undefined)
+    return fail(
+      "promote-refused",
+      `Run ${request.run.id} has no review, so it is not known what it would land.`,
+      {
+        cure: `Run \`guardloop review ${request.run.id}\` first.`,
+      },
+    );
+  const open = blocks(findings).filter((one) => !isAccepted(one, request.accepted));
+  if (open.length === 0) return ok(undefined);
+  const accepts = open.map((one) => `--accept ${one.code}`).join(" ");
+  return fail(
+    "promote-refused",
+    `Run ${request.run.id} has ${open.length} blocking ${open.length === 1 ? "finding" : "findings"} that nobody accepted.`,
+    {
+      details: open.flatMap((one) => [
+        `${one.code}: ${one.why}`,
+        ...one.paths.map((path) => `  ${path}`),
+      ]),
+      cure: `Look at them with \`guardloop review ${request.run.id}\`, then pass ${accepts} to promote all the same.`,
+    },
+  );
+}
+
+/** A finding is accepted by its code, or by its code and path for each of its paths. */
+function isAccepted(one: Finding, accepted: readonly string[]): boolean {
+  if (accepted.includes(one.code)) return true;
+  return (
+    one.paths.length > 0 &&
+    one.morePaths === 0 &&
+    one.paths.every((path) => accepted.includes(`${one.code}:${path}`))
+  );
+}
+
+function checkParent(services: DecisionServices, run: PublishedRun): Result<void, Failure> {
+  if (run.parentRun === null) return ok(undefined);
+  const parent = services.history.run(run.parentRun);
+  if (parent?.state === "promoted") return ok(undefined);
+  return fail(
+    "promote-refused",
+    `Run ${run.id} builds on run ${run.parentRun}, which is ${parent?.state ?? "unknown"}.`,
+    {
+      cure: `Promote ${run.parentRun} first.`,
+    },
+  );
+}
+
+async function checkBranch(
+  services: DecisionServices,
+  run: PublishedRun,
+): Promise<Result<void, Failure>> {
+  const tip = await readRef(services.principal.git, `refs/heads/${run.branch}`);
+  if (tip === run.head) return ok(undefined);
+  return fail(
+    "promote-refused",
+    `The branch ${run.branch} is ${tip === undefined ? "gone" : `at ${tip.slice(0, 12)}`}, not at ${run.head.slice(0, 12)} as it was reviewed.`,
+    {
+      cure: `Put it back with: git branch -f ${run.branch} ${run.head}`,
+    },
+  );
+}
+
+async function checkCheckout(
+  services: DecisionServices,
+  run: PublishedRun,
+): Promise<Result<Promotion, Failure>> {
+  const head = await readHead(services.principal);
+  if (!head.ok) return head;
+  if (head.value.branch !== run.onto)
+    return fail(
+      "promote-refused",
+      `The principal checkout is on ${head.value.branch}; run ${run.id} was made for ${run.onto}.`,
+      {
+        cure: `Check out ${run.onto} first.`,
+      },
+    );
+  const quiet = await refuseOperationUnderWay(services.principal);
+  if (!quiet.ok) return quiet;
+  const clean = await refuseDirty(services.principal);
+  if (!clean.ok) return clean;
+  // Landed already: the record of it was lost to a crash, and is now made up for.
+  if (head.value.commit === run.head)
+    return ok({ before: run.base, after: run.head, branch: run.onto });
+  if (head.value.commit !== run.base)
+    return fail(
+      "promote-refused",
+      `${run.onto} has moved since the run: it is at ${head.value.commit.slice(0, 12)}, the run began at ${run.base.slice(0, 12)}.`,
+      {
+        cure: `Rebase the branch by hand (git rebase ${run.onto} ${run.branch}), or run the task again.`,
+      },
+    );
+  return ok({ before: head.value.commit, after: run.head, branch: run.onto });
+}

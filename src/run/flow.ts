@@ -1,0 +1,118 @@
+import type { StageName } from "../core/stage-name.ts";
+import type { RunSpec } from "../core/run-spec.ts";
+import { type Result, err } from "../core/result.ts";
+import { type Stop, record, step } from "./drive.ts";
+import { salvage } from "./salvage.ts";
+import type { RunServices } from "./services.ts";
+import { type AgentRan, agentStage } from "./stages/agent.ts";
+import { type Collected, collectStage } from "./stages/collect.ts";
+import { type Imported, importStage } from "./stages/import.ts";
+import { type Leased, leaseStage } from "./stages/lease.ts";
+import { releaseStage } from "./stages/release.ts";
+import { type Reviewed, reviewStage } from "./stages/review.ts";
+import { type Snapshotted, snapshotStage } from "./stages/snapshot.ts";
+import { type Specified, specStage } from "./stages/spec.ts";
+
+export interface Started {
+  readonly runId: string;
+  readonly spec: RunSpec;
+}
+
+/** What `collect` and everything after it build on. */
+export type UpToImport = Started &
+  Specified &
+  Leased &
+  Snapshotted &
+  AgentRan &
+  Collected &
+  Imported;
+
+/** A run that ended well, with what its reviewer will see. */
+export type FinishedRun = UpToImport & Partial<Reviewed>;
+
+/**
+ * One guarded run, from a frozen spec to an agent branch or a recorded failure.
+ *
+ * Whatever happens between lease and import, what the agent did is salvaged and the lease is returned.
+ */
+export async function runFlow(
+  services: RunServices,
+  spec: RunSpec,
+): Promise<Result<FinishedRun, Stop>> {
+  const started: Started = { runId: spec.runId, spec };
+  const imported = await upToImport(services, started);
+  if (!imported.ok && imported.error.stage !== "spec" && imported.error.stage !== "lease")
+    await salvage(services, spec);
+  const released = await step(services, releaseStage, started);
+  if (!imported.ok) return finish(services, started, imported);
+  const reviewed = await step(services, reviewStage, imported.value);
+  record(services, spec.runId, {
+    type: "run-ready",
+    branch: imported.value.imported.branch,
+    head: imported.value.imported.head,
+  });
+  // The branch stands; a lease that could not be returned is said, and `recover` tries again.
+  if (!released.ok) notice(services, spec.runId, released.error);
+  if (!reviewed.ok) notice(services, spec.runId, reviewed.error);
+  return reviewed.ok ? reviewed : imported;
+}
+
+/** The part of the flow that depends on the stage before; stops at the first failure. */
+async function upToImport(
+  services: RunServices,
+  started: Started,
+): Promise<Result<UpToImport, Stop>> {
+  const specified = await step(services, specStage, started);
+  if (!specified.ok) return specified;
+  const leased = await guarded(services, "lease", () =>
+    step(services, leaseStage, specified.value),
+  );
+  if (!leased.ok) return leased;
+  const taken = await guarded(services, "snapshot", () =>
+    step(services, snapshotStage, leased.value),
+  );
+  if (!taken.ok) return taken;
+  const ran = await guarded(services, "agent", () => step(services, agentStage, taken.value));
+  if (!ran.ok) return ran;
+  const collected = await step(services, collectStage, ran.value);
+  if (!collected.ok) return collected;
+  return step(services, importStage, collected.value);
+}
+
+/** A run that was interrupted between two stages does not begin the next one. */
+async function guarded<T>(
+  services: RunServices,
+  stage: StageName,
+  take: () => Promise<Result<T, Stop>>,
+): Promise<Result<T, Stop>> {
+  if (!services.signal.aborted) return take();
+  return err({
+    stage,
+    failure: {
+      code: "interrupted",
+      message: `The run was interrupted before the stage ${stage}.`,
+      cure: "Run `guardloop run` again.",
+      details: [],
+    },
+  });
+}
+
+function finish(
+  services: RunServices,
+  started: Started,
+  stopped: { readonly ok: false; readonly error: Stop },
+): Result<never, Stop> {
+  const { stage, failure } = stopped.error;
+  if (failure.code === "interrupted")
+    record(services, started.runId, { type: "run-interrupted", stage, message: failure.message });
+  else record(services, started.runId, { type: "run-failed", stage, ...failure });
+  return stopped;
+}
+
+function notice(services: RunServices, runId: string, stop: Stop): void {
+  services.report({
+    type: "notice",
+    runId,
+    text: `${stop.failure.message} ${stop.failure.cure}`,
+  });
+}

@@ -1,0 +1,65 @@
+import { z } from "zod";
+import type { Manifest } from "../core/artifacts.ts";
+import { type Failure, fail } from "../core/failures.ts";
+import { LIMITS } from "../core/limits.ts";
+import { type Result, ok } from "../core/result.ts";
+
+const OBJECT_ID = z.string().regex(/^[0-9a-f]{40}$/);
+const LINE = z.string().max(1024);
+
+const IDENTITY = z.object({
+  name: LINE,
+  email: LINE,
+  date: z.string().regex(/^-?\d{1,19} [+-]\d{4}$/),
+});
+
+const MANIFEST = z.object({
+  version: z.literal(1),
+  base: OBJECT_ID,
+  patches: z
+    .array(
+      z.object({
+        file: z.string().max(200),
+        commit: OBJECT_ID,
+        tree: OBJECT_ID,
+        author: IDENTITY,
+        message: z.string().max(LIMITS.commitMessageBytes),
+      }),
+    )
+    .max(LIMITS.patchFiles),
+  finalTree: OBJECT_ID,
+  history: z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("linear") }),
+    z.object({ kind: z.literal("flattened"), reason: LINE, commits: z.number().int().min(0) }),
+  ]),
+  committedLeftovers: z.boolean(),
+  ignoredLeftBehind: z.object({
+    total: z.number().int().min(0),
+    names: z.array(z.string().max(4096)).max(1000),
+  }),
+  agent: z.object({
+    outcome: z.enum(["exited", "signalled", "not-started", "stopped", "not-run"]),
+    exitCode: z.number().int().nullable(),
+    signal: z.string().max(32).nullable(),
+  }),
+  versions: z.object({ guest: LINE, node: LINE, git: LINE }),
+}) satisfies z.ZodType<Manifest>;
+
+/** Reads manifest.json as untrusted input: known shape, bounded sizes; unknown keys are dropped. */
+export function parseManifest(bytes: Buffer | undefined): Result<Manifest, Failure> {
+  if (bytes === undefined)
+    return fail("bad-manifest", "The artifact manifest.json is missing: the export did not end.");
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString("utf8"));
+  } catch {
+    return fail("bad-manifest", "The artifact manifest.json is not JSON.");
+  }
+  const manifest = MANIFEST.safeParse(value);
+  if (manifest.success) return ok(manifest.data);
+  const issue = manifest.error.issues[0];
+  return fail(
+    "bad-manifest",
+    `The artifact manifest.json is not as agreed at ${issue?.path.join(".") ?? "?"}: ${issue?.message ?? "?"}.`,
+  );
+}

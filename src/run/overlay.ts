@@ -1,0 +1,121 @@
+import { constants } from "node:fs";
+import { copyFile, lstat, mkdir, open } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import picomatch from "picomatch";
+import type { HostEnvironment } from "../core/environment.ts";
+import type { Failure } from "../core/failures.ts";
+import { type Result, ok } from "../core/result.ts";
+import { gitOutput, userGit } from "../git/git.ts";
+import { isSecretPath, secretInText } from "../policy/secrets.ts";
+
+/** Only the head of a file is searched for secrets: they are short and stand early. */
+const SCANNED_BYTES = 1024 * 1024;
+
+export interface OverlayOptions {
+  readonly program: string;
+  readonly env: HostEnvironment;
+  /** Work trees whose untracked files are candidates; the first that has a path wins. */
+  readonly sources: readonly string[];
+  /** Globs; one without wildcards names a single file and lets it in even where it looks like a secret. */
+  readonly include: readonly string[];
+  readonly target: string;
+}
+
+export interface OverlayReport {
+  readonly copied: readonly {
+    readonly path: string;
+    readonly from: string;
+    readonly rule: string;
+  }[];
+  /** A directory that was kept out whole is listed once, with a slash at its end. */
+  readonly keptOut: readonly {
+    readonly path: string;
+    readonly from: string;
+    readonly rule: string;
+  }[];
+}
+
+/**
+ * Copies the files that Git does not track and that a rule names into the snapshot, following no link, and reports
+ * every candidate with the rule that let it in or kept it out.
+ */
+export async function copyOverlay(
+  options: OverlayOptions,
+): Promise<Result<OverlayReport, Failure>> {
+  const copied: OverlayReport["copied"][number][] = [];
+  const keptOut: OverlayReport["keptOut"][number][] = [];
+  const taken = new Set<string>();
+  for (const from of options.sources) {
+    const listed = await candidates(options, from);
+    if (!listed.ok) return listed;
+    for (const path of listed.value) {
+      const verdict = await judge(options, from, path);
+      if (verdict.kind === "out" || taken.has(path)) {
+        const rule = verdict.kind === "out" ? verdict.rule : "came from another work tree already";
+        keptOut.push({ path, from, rule });
+        continue;
+      }
+      taken.add(path);
+      await copyInto(join(from, path), join(options.target, path));
+      copied.push({ path, from, rule: verdict.rule });
+    }
+  }
+  return ok({ copied, keptOut });
+}
+
+/** Untracked and ignored paths. Without a rule that could match inside, whole directories stand for their files. */
+async function candidates(
+  options: OverlayOptions,
+  from: string,
+): Promise<Result<readonly string[], Failure>> {
+  const collapse = options.include.length === 0 ? ["--directory", "--no-empty-directory"] : [];
+  const listed = await gitOutput(
+    userGit(options.program, options.env, from),
+    ["ls-files", "--others", "-z", ...collapse],
+    { maxOutputBytes: 256 * 1024 * 1024 },
+  );
+  if (!listed.ok) return listed;
+  return ok(
+    listed.value
+      .toString("utf8")
+      .split("\0")
+      .filter((path) => path !== ""),
+  );
+}
+
+type Verdict = { readonly kind: "in" | "out"; readonly rule: string };
+
+async function judge(options: OverlayOptions, from: string, path: string): Promise<Verdict> {
+  const rule = options.include.find((glob) => picomatch.isMatch(path, glob, { dot: true }));
+  const secretPath = isSecretPath(path);
+  if (rule === undefined)
+    return {
+      kind: "out",
+      rule: secretPath ? "looks like a secret by its name" : "no rule lets it in",
+    };
+  if (path.split("/").includes(".git")) return { kind: "out", rule: "belongs to a repository" };
+  const stat = await lstat(join(from, path)).catch(() => undefined);
+  if (stat?.isFile() !== true) return { kind: "out", rule: "is not a regular file" };
+  if (rule === path) return { kind: "in", rule };
+  if (secretPath) return { kind: "out", rule: "looks like a secret by its name" };
+  const secret = secretInText(await head(join(from, path)));
+  if (secret !== undefined) return { kind: "out", rule: `holds what looks like ${secret}` };
+  return { kind: "in", rule };
+}
+
+async function head(path: string): Promise<string> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const buffer = Buffer.alloc(SCANNED_BYTES);
+    const { bytesRead } = await handle.read(buffer, 0, SCANNED_BYTES, 0);
+    return buffer.toString("latin1", 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function copyInto(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true });
+  // Never over a tracked file: Git lists only untracked paths, and the snapshot holds tracked ones alone so far.
+  await copyFile(from, to, constants.COPYFILE_EXCL);
+}

@@ -1,0 +1,69 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+
+/** Where a run keeps what; everything of a run lies below one directory, so it can be found without the database. */
+export interface RunPaths {
+  /** Names the state directory in labels: two of them may share an engine without cleaning up after each other. */
+  readonly stateId: string;
+  readonly root: string;
+  readonly spec: string;
+  /** Mounted read-only: guest, job, prompt, base index, passwd and group. */
+  readonly job: string;
+  readonly baseIndex: string;
+  /** Bare repository with the base's objects, mounted read-only. */
+  readonly store: string;
+  /** The throwaway work tree, mounted read-write. */
+  readonly workspace: string;
+  /** Mounted read-write as the artifacts directory; never trusted. */
+  readonly outbox: string;
+  /** The host's own copies of what was in the outbox. */
+  readonly artifacts: string;
+  readonly salvage: string;
+  readonly quarantine: string;
+  readonly agentLog: string;
+  readonly agentEvents: string;
+  readonly containerArgv: string;
+  readonly snapshotManifest: string;
+  readonly importReport: string;
+  readonly review: string;
+}
+
+export function runPaths(stateDir: string, runId: string): RunPaths {
+  const root = join(stateDir, "runs", runId);
+  return {
+    stateId: stateId(stateDir),
+    root,
+    spec: join(root, "spec.json"),
+    job: join(root, "job"),
+    baseIndex: join(root, "job", "base-index"),
+    store: join(root, "base.git"),
+    workspace: join(root, "workspace"),
+    outbox: join(root, "outbox"),
+    artifacts: join(root, "artifacts"),
+    salvage: join(root, "salvage"),
+    quarantine: join(root, "quarantine.git"),
+    agentLog: join(root, "agent.log"),
+    agentEvents: join(root, "agent.jsonl"),
+    containerArgv: join(root, "container.json"),
+    snapshotManifest: join(root, "snapshot-manifest.json"),
+    importReport: join(root, "import.json"),
+    review: join(root, "review.json"),
+  };
+}
+
+export function stateId(stateDir: string): string {
+  return createHash("sha256").update(stateDir).digest("hex").slice(0, 12);
+}
+
+/** Paths inside the container; the contract in docs/artifacts.md. */
+export const IN_CONTAINER = {
+  workspace: "/workspace",
+  artifacts: "/guardloop/artifacts",
+  job: "/guardloop/job",
+  guest: "/guardloop/job/guest.mjs",
+  jobFile: "/guardloop/job/job.json",
+  prompt: "/guardloop/job/prompt.md",
+  baseIndex: "/guardloop/job/base-index",
+  store: "/guardloop/base.git",
+  home: "/guardloop/home",
+} as const;

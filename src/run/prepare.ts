@@ -1,0 +1,181 @@
+import type { AgentAdapter, Launch } from "../agents/port.ts";
+import type { Settings } from "../config/settings.ts";
+import { type Failure, fail } from "../core/failures.ts";
+import { newRunId } from "../core/ids.ts";
+import { type Result, ok } from "../core/result.ts";
+import type { OfferedTask, RunSpec } from "../core/run-spec.ts";
+import type { EngineFacts, ImageFacts } from "../engine/port.ts";
+import {
+  refuseAgentBranch,
+  refuseDirty,
+  refuseOperationUnderWay,
+  refuseUnsupported,
+} from "../git/preconditions.ts";
+import { type Head, type Principal, readHead } from "../git/principal.ts";
+import type { JudgedTask, TaskPlan } from "../tasks/task.ts";
+import { IN_CONTAINER } from "./paths.ts";
+import { renderPrompt } from "./prompt.ts";
+
+/** The container's uid where guardloop itself runs as root: never 0. */
+const UID_FOR_ROOT = 1000;
+
+/** Everything a run needs to know that does not change within an invocation. */
+export interface Invocation {
+  readonly principal: Principal;
+  /** The principal checkout as the invocation found it. */
+  readonly head: Head;
+  readonly settings: Settings;
+  readonly adapter: AgentAdapter;
+  readonly engine: EngineFacts;
+  readonly image: ImageFacts;
+  readonly leaseKind: "builtin" | "treehouse";
+  readonly template: { readonly path: string; readonly text: string } | undefined;
+  readonly now: () => Date;
+}
+
+/** Checks the principal checkout before anything is created; the first thing that is wrong ends it. */
+export async function checkPrincipal(principal: Principal): Promise<Result<Head, Failure>> {
+  const head = await readHead(principal);
+  if (!head.ok) return head;
+  const checks = [
+    () => refuseOperationUnderWay(principal),
+    () => refuseUnsupported(principal, head.value.commit),
+    () => refuseDirty(principal),
+    () => refuseAgentBranch(principal),
+  ];
+  for (const check of checks) {
+    const passed = await check();
+    if (!passed.ok) return passed;
+  }
+  return head;
+}
+
+/** Refuses an agent that could not work: a hosted one without a network. */
+export function checkNetwork(adapter: AgentAdapter, settings: Settings): Result<void, Failure> {
+  if (adapter.kind === "local" || settings.network.mode === "bridge") return ok(undefined);
+  return fail(
+    "network-required",
+    `The agent ${adapter.name} reaches a hosted model, and the network mode is none.`,
+    {
+      cure: `Pass --network bridge with ${adapter.credentialNames.map((name) => `--pass-env ${name}`).join(" or ")} (this gives the container a real network and that key), or run a local program with --agent command -- PROGRAM ARGS.`,
+    },
+  );
+}
+
+/** The tasks that are offered, in the plan's order; refuses when there is none, with the table of why. */
+export function offerTasks(
+  plan: TaskPlan,
+  excluded: ReadonlyMap<string, string>,
+): Result<readonly OfferedTask[], Failure> {
+  const offered = plan.tasks.filter((task) => task.notRunnable === null && !excluded.has(task.id));
+  if (offered.length > 0) return ok(offered.map(toOffer));
+  const reasons = plan.tasks.map((task) => {
+    const reason = task.notRunnable ?? excluded.get(task.id) ?? "runnable";
+    return `${task.position.file}:${task.position.line} ${task.id}: ${reason}`;
+  });
+  const message =
+    plan.tasks.length === 0
+      ? "The task plan has no task."
+      : "The task plan has no task that can be run now.";
+  const diagnostics = plan.diagnostics.map(
+    (one) => `${one.position.file}:${one.position.line} ${one.message}`,
+  );
+  return fail("no-runnable-task", message, { details: [...reasons, ...diagnostics] });
+}
+
+function toOffer(task: JudgedTask): OfferedTask {
+  const { id, title, acceptance } = task;
+  return { id, title, acceptance, file: task.position.file, line: task.position.line };
+}
+
+export interface RunChoice {
+  readonly base: string;
+  readonly parentRun: string | null;
+  readonly offered: readonly OfferedTask[];
+}
+
+/** Freezes everything into one run spec. Pure but for the new id and the clock. */
+export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunSpec, Failure> {
+  const { settings, principal, head } = invocation;
+  const prompt = renderPrompt({
+    template: invocation.template,
+    offered: choice.offered,
+    artifacts: IN_CONTAINER.artifacts,
+    workspace: IN_CONTAINER.workspace,
+  });
+  if (!prompt.ok) return prompt;
+  const launch = invocation.adapter.launch({
+    promptPath: IN_CONTAINER.prompt,
+    prompt: prompt.value,
+    model: settings.agent.model,
+    extraArgs: settings.agent.command,
+  });
+  const now = invocation.now();
+  const { id, topLevel, commonDir, name } = { ...principal, id: principal.repositoryId };
+  return ok({
+    version: 1,
+    runId: newRunId(now),
+    startedAt: now.toISOString(),
+    repository: { id, topLevel, commonDir, name },
+    branch: head.branch,
+    principalHead: head.commit,
+    ...choice,
+    agent: agentPart(invocation, launch),
+    prompt: prompt.value,
+    engine: { kind: invocation.engine.kind, version: invocation.engine.version },
+    image: { name: settings.container.image, id: invocation.image.id },
+    network: settings.network.mode,
+    container: containerPart(settings, invocation.engine),
+    limits: {
+      wallMs: Math.round(settings.limits.wallMinutes * 60_000),
+      idleMs: Math.round(settings.limits.idleMinutes * 60_000),
+    },
+    lease: invocation.leaseKind,
+    overlay: settings.overlay,
+    plan: settings.plan,
+    controlPaths: [
+      "guardloop.toml",
+      ...(settings.prompt.template === undefined ? [] : [settings.prompt.template]),
+    ],
+  });
+}
+
+function agentPart({ settings, adapter }: Invocation, launch: Launch): RunSpec["agent"] {
+  return {
+    name: adapter.name,
+    argv: launch.argv,
+    env: launch.env,
+    homeFiles: launch.homeFiles,
+    passEnv: settings.agent.passEnv,
+    author: { name: settings.agent.authorName, email: settings.agent.authorEmail },
+  };
+}
+
+function containerPart(settings: Settings, engine: EngineFacts): RunSpec["container"] {
+  const uid = process.getuid?.() ?? UID_FOR_ROOT;
+  const gid = process.getgid?.() ?? UID_FOR_ROOT;
+  const { memoryBytes, cpus, pids, tmpBytes, homeBytes } = settings.container;
+  return {
+    uid: uid === 0 ? UID_FOR_ROOT : uid,
+    gid: gid === 0 ? UID_FOR_ROOT : gid,
+    memoryBytes: engine.memoryBytes > 0 ? Math.min(memoryBytes, engine.memoryBytes) : memoryBytes,
+    cpus: Math.min(cpus, engine.cpus),
+    pids,
+    tmpBytes,
+    homeBytes,
+  };
+}
+
+/** Says when the host has less than was asked for. */
+export function clampNotices(settings: Settings, engine: EngineFacts): readonly string[] {
+  const notices: string[] = [];
+  if (settings.container.cpus > engine.cpus)
+    notices.push(
+      `The host has ${engine.cpus} CPUs, so containers get ${engine.cpus} instead of ${settings.container.cpus}.`,
+    );
+  if (engine.memoryBytes > 0 && settings.container.memoryBytes > engine.memoryBytes)
+    notices.push(
+      `The host has ${Math.round(engine.memoryBytes / 2 ** 20)} MiB of memory, so containers get that instead of ${Math.round(settings.container.memoryBytes / 2 ** 20)} MiB.`,
+    );
+  return notices;
+}

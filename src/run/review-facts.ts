@@ -1,0 +1,130 @@
+import { type Failure } from "../core/failures.ts";
+import { type Result, ok } from "../core/result.ts";
+import { addedLines, commitsBetween, measureChanges } from "../git/change-facts.ts";
+import type { MeasuredEntry } from "../git/change-facts.ts";
+import type { Git } from "../git/git.ts";
+import { listPaths } from "../git/read-files.ts";
+import type { Change, ReviewFacts } from "../policy/facts.ts";
+import { secretInText } from "../policy/secrets.ts";
+import { planPathMatches } from "../tasks/plan.ts";
+import { readPlan } from "./plan.ts";
+import type { ReviewInput } from "./stages/review.ts";
+
+/** Computes from the imported commits what findings are made of. Nothing the container said about itself decides. */
+export async function gatherFacts(
+  git: Git,
+  input: ReviewInput,
+): Promise<Result<ReviewFacts, Failure>> {
+  const { spec, collected, imported, ending } = input;
+  const measured = await measureChanges(git, spec.base, imported.head);
+  if (!measured.ok) return measured;
+  const secrets = await findSecrets(git, spec.base, imported.head);
+  if (!secrets.ok) return secrets;
+  const authors = await otherAuthors(git, input);
+  if (!authors.ok) return authors;
+  const collisions = await findCollisions(git, imported.head, measured.value);
+  if (!collisions.ok) return collisions;
+  const { manifest } = collected;
+  return ok({
+    changes: measured.value.map(toChange),
+    controlPaths: spec.controlPaths,
+    planPaths: planPathMatches(spec.plan.globs),
+    ...(await planFacts(git, input)),
+    agentExit: manifest.agent.exitCode,
+    hitMemoryLimit: ending.hitMemoryLimit,
+    flattened: manifest.history.kind === "flattened" ? manifest.history.reason : null,
+    leftBehind: manifest.ignoredLeftBehind,
+    otherAuthors: authors.value,
+    collisions: collisions.value,
+    secrets: secrets.value,
+  });
+}
+
+function toChange(entry: MeasuredEntry): Change {
+  const kinds = { A: "added", D: "deleted", M: "modified", T: "type-changed" } as const;
+  const { path, utf8, oldMode, newMode, addedLines: added, deletedLines } = entry;
+  const { content, sizeBytes, linkTarget } = entry;
+  return {
+    path,
+    utf8,
+    oldMode,
+    newMode,
+    addedLines: added,
+    deletedLines,
+    content,
+    sizeBytes,
+    linkTarget,
+    kind: kinds[entry.status],
+  };
+}
+
+async function findSecrets(
+  git: Git,
+  from: string,
+  to: string,
+): Promise<Result<ReviewFacts["secrets"], Failure>> {
+  const lines = await addedLines(git, from, to);
+  if (!lines.ok) return lines;
+  const found = new Map<string, { path: string; what: string }>();
+  for (const { path, line } of lines.value) {
+    const what = secretInText(line);
+    if (what !== undefined) found.set(`${path}\0${what}`, { path, what });
+  }
+  return ok([...found.values()]);
+}
+
+async function otherAuthors(
+  git: Git,
+  { spec, imported }: ReviewInput,
+): Promise<Result<readonly string[], Failure>> {
+  const commits = await commitsBetween(git, spec.base, imported.head);
+  if (!commits.ok) return commits;
+  const { name, email } = spec.agent.author;
+  return ok(
+    commits.value
+      .filter((commit) => commit.authorName !== name || commit.authorEmail !== email)
+      .map(
+        (commit) => `${commit.commit.slice(0, 12)} ${commit.authorName} <${commit.authorEmail}>`,
+      ),
+  );
+}
+
+async function findCollisions(
+  git: Git,
+  head: string,
+  changes: readonly MeasuredEntry[],
+): Promise<Result<readonly string[], Failure>> {
+  const added = changes.filter((change) => change.status === "A").map((change) => change.path);
+  if (added.length === 0) return ok([]);
+  const paths = await listPaths(git, head);
+  if (!paths.ok) return paths;
+  const counts = new Map<string, number>();
+  for (const path of paths.value) counts.set(fold(path), (counts.get(fold(path)) ?? 0) + 1);
+  return ok(added.filter((path) => (counts.get(fold(path)) ?? 0) > 1));
+}
+
+/** One name on file systems that ignore case or Unicode form. */
+function fold(path: string): string {
+  return path.normalize("NFC").toLowerCase();
+}
+
+async function planFacts(
+  git: Git,
+  { spec, collected, imported }: ReviewInput,
+): Promise<Pick<ReviewFacts, "task" | "otherTasksChanged">> {
+  const id = collected.taskId;
+  const file = spec.offered.find((task) => task.id === id)?.file ?? "";
+  const before = await readPlan(git, spec.base, spec.plan);
+  const after = await readPlan(git, imported.head, spec.plan);
+  if (!after.ok) return { task: { id, file, atTip: "missing" }, otherTasksChanged: [] };
+  const task = after.value.tasks.find((one) => one.id === id);
+  const atTip =
+    task === undefined ? "missing" : task.notRunnable === null ? "runnable" : "not-runnable";
+  const earlier = new Map(
+    before.ok ? before.value.tasks.map((one) => [one.id, one.statusText]) : [],
+  );
+  const changed = after.value.tasks
+    .filter((one) => one.id !== id && earlier.get(one.id) !== one.statusText)
+    .map((one) => one.id);
+  return { task: { id, file, atTip }, otherTasksChanged: changed };
+}

@@ -1,0 +1,88 @@
+import { lstat, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { containerName } from "../core/ids.ts";
+import { ARTIFACT } from "../core/artifacts.ts";
+import { type Failure, fail } from "../core/failures.ts";
+import type { Result } from "../core/result.ts";
+import type { RunSpec } from "../core/run-spec.ts";
+import { giveTo } from "../files/ownership.ts";
+import { removeTree } from "../files/remove-tree.ts";
+import { treeSizeBytes } from "../files/tree-size.ts";
+import { containerSpec } from "./container.ts";
+import { record } from "./drive.ts";
+import { parseManifest } from "./manifest.ts";
+import { type Outbox, readOutbox, saveOutbox } from "./outbox.ts";
+import type { RunServices } from "./services.ts";
+import { proveGone } from "./stages/collect.ts";
+
+const KEEP_DAYS = 14;
+
+/**
+ * Gets the work out of a run that failed: what the guest exported by itself, else an export from the snapshot in a
+ * container without network. Only when both fail is the snapshot kept. May be called twice.
+ */
+export async function salvage(services: RunServices, spec: RunSpec): Promise<void> {
+  const workspace = await lstat(services.paths.workspace).catch(() => undefined);
+  const ran = services.history
+    .events(spec.runId)
+    .some(({ event }) => event.type === "stage-intent" && event.stage === "agent");
+  if (!ran || workspace === undefined) return;
+  const exported = await exportWork(services, spec);
+  if (!exported.ok) {
+    await keepSnapshot(services, spec);
+    return;
+  }
+  if (exported.value.patches.length === 0) return;
+  await saveOutbox(exported.value, services.paths.salvage);
+  record(services, spec.runId, { type: "salvaged", patches: exported.value.patches.length });
+}
+
+async function exportWork(services: RunServices, spec: RunSpec): Promise<Result<Outbox, Failure>> {
+  const gone = await proveGone(services, containerName(spec.runId, "agent"));
+  if (!gone.ok) return gone;
+  const byGuest = await readOutbox(services.paths.outbox);
+  if (byGuest.ok && isComplete(byGuest.value)) return byGuest;
+  return exportAgain(services, spec);
+}
+
+/** The manifest is written last: with it, the export is whole. */
+function isComplete(outbox: Outbox): boolean {
+  const manifest = parseManifest(outbox.manifest);
+  return manifest.ok && manifest.value.patches.length === outbox.patches.length;
+}
+
+async function exportAgain(services: RunServices, spec: RunSpec): Promise<Result<Outbox, Failure>> {
+  const { paths, engine } = services;
+  await removeTree(paths.outbox);
+  await mkdir(paths.outbox, { mode: 0o700 });
+  giveTo(paths.outbox, spec.container);
+  const container = containerSpec(spec, paths, "salvage");
+  const removed = await engine.remove(container.name);
+  if (!removed.ok) return removed;
+  const end = await engine.run(
+    container,
+    {
+      onOutput: (_stream, chunk) =>
+        services.report({ type: "agent-output", runId: spec.runId, chunk }),
+    },
+    {},
+  );
+  if (!end.ok) return end;
+  const gone = await proveGone(services, container.name);
+  if (!gone.ok) return gone;
+  const outbox = await readOutbox(paths.outbox);
+  if (outbox.ok && !isComplete(outbox.value))
+    return fail("bad-manifest", `The export did not end: ${ARTIFACT.manifest} is missing.`);
+  return outbox;
+}
+
+async function keepSnapshot(services: RunServices, spec: RunSpec): Promise<void> {
+  const until = new Date(services.now().getTime() + KEEP_DAYS * 24 * 60 * 60_000);
+  const path = join(services.paths.root, "workspace");
+  record(services, spec.runId, {
+    type: "snapshot-kept",
+    path,
+    sizeBytes: await treeSizeBytes(path),
+    until: until.toISOString(),
+  });
+}

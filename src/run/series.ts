@@ -1,0 +1,163 @@
+import { createHash } from "node:crypto";
+import type { Failure } from "../core/failures.ts";
+import { type Result, err, ok } from "../core/result.ts";
+import type { RunSpec } from "../core/run-spec.ts";
+import { type Owner, ownerOf } from "../process/owner.ts";
+import { blocks } from "../policy/finding.ts";
+import { type Stop, record } from "./drive.ts";
+import { type FinishedRun, runFlow } from "./flow.ts";
+import { runPaths } from "./paths.ts";
+import { readPlan } from "./plan.ts";
+import { type Invocation, type RunChoice, makeSpec, offerTasks } from "./prepare.ts";
+import type { RunServices } from "./services.ts";
+
+/** One run of a series, as it ended. */
+export interface SeriesRun {
+  readonly runId: string;
+  readonly result: Result<FinishedRun, Stop>;
+}
+
+export interface SeriesEnd {
+  readonly runs: readonly SeriesRun[];
+  /** Why the series ended, one sentence for people. */
+  readonly why: string;
+  /** The first failure, which the series exits with. */
+  readonly failure: Failure | undefined;
+}
+
+/** What a series needs besides the invocation; `paths` and the adapter are added for each run. */
+export type SeriesServices = Omit<RunServices, "paths">;
+
+export interface SeriesHooks {
+  /** Called after each run that ended `ready`; used by `--promote auto`. */
+  readonly onReady: (run: FinishedRun) => Promise<Result<void, Failure>>;
+}
+
+/** Takes up to `maxTasks` tasks, one run after another, each with a lease of its own. */
+export async function runSeries(
+  services: SeriesServices,
+  invocation: Invocation,
+  hooks: SeriesHooks,
+): Promise<Result<SeriesEnd, Failure>> {
+  const { maxTasks } = invocation.settings.run;
+  const runs: SeriesRun[] = [];
+  let failure: Failure | undefined;
+  let stack: StackTop = { base: invocation.head.commit, parentRun: null };
+  for (let turn = 0; turn < maxTasks; turn += 1) {
+    const spec = await nextSpec(services, invocation, stack);
+    // Without a task at the start nothing was created; later it is the natural end of the plan.
+    if (!spec.ok) return turn === 0 ? spec : ok({ runs, failure, why: endOfPlan(spec.error) });
+    const taken = await takeTurn(services, invocation, { spec: spec.value, hooks, stack });
+    runs.push(taken.run);
+    failure ??= taken.failure;
+    stack = taken.stack;
+    if (taken.stop !== undefined) return ok({ runs, failure, why: taken.stop });
+  }
+  const why = maxTasks === 1 ? "One task was asked for." : `${maxTasks} tasks were asked for.`;
+  return ok({ runs, failure, why });
+}
+
+/** What the next run of a stack builds on. */
+interface StackTop {
+  readonly base: string;
+  readonly parentRun: string | null;
+}
+
+interface Turn {
+  readonly run: SeriesRun;
+  readonly failure: Failure | undefined;
+  /** Why the series ends after this run; undefined when it goes on. */
+  readonly stop: string | undefined;
+  readonly stack: StackTop;
+}
+
+async function takeTurn(
+  services: SeriesServices,
+  invocation: Invocation,
+  at: { readonly spec: RunSpec; readonly hooks: SeriesHooks; readonly stack: StackTop },
+): Promise<Turn> {
+  const { run: rules } = invocation.settings;
+  const result = await oneRun(services, at.spec);
+  const outcome = result.ok ? await at.hooks.onReady(result.value) : err(result.error.failure);
+  const stacked = result.ok && rules.mode === "stacked";
+  return {
+    run: { runId: at.spec.runId, result },
+    failure: outcome.ok ? undefined : outcome.error,
+    stop: services.signal.aborted ? "Interrupted." : whyStop(result, outcome, rules.onFailure),
+    stack: stacked ? nextBase(result.value, at.stack) : at.stack,
+  };
+}
+
+async function nextSpec(
+  services: SeriesServices,
+  invocation: Invocation,
+  stack: StackTop,
+): Promise<Result<RunSpec, Failure>> {
+  const choice = await choose(services, invocation, stack);
+  return choice.ok ? makeSpec(invocation, choice.value) : choice;
+}
+
+async function choose(
+  services: SeriesServices,
+  invocation: Invocation,
+  stack: StackTop,
+): Promise<Result<RunChoice, Failure>> {
+  const plan = await readPlan(invocation.principal.git, stack.base, invocation.settings.plan);
+  if (!plan.ok) return plan;
+  const excluded =
+    invocation.settings.run.mode === "independent" ? openTasks(services, invocation) : new Map();
+  const offered = offerTasks(plan.value, excluded);
+  return offered.ok ? ok({ ...stack, offered: offered.value }) : offered;
+}
+
+/** Independent runs all start from the principal HEAD, so a task with an open run would be done again. */
+function openTasks(services: SeriesServices, invocation: Invocation): ReadonlyMap<string, string> {
+  return new Map(
+    services.history
+      .runs(invocation.principal.repositoryId)
+      .filter((run) => run.task !== null && (run.state === "ready" || run.state === "running"))
+      .map((run) => [run.task ?? "", `has the open run ${run.id}`]),
+  );
+}
+
+async function oneRun(services: SeriesServices, spec: RunSpec): Promise<Result<FinishedRun, Stop>> {
+  const paths = runPaths(services.env.stateDir, spec.runId);
+  const run: RunServices = { ...services, paths };
+  const owner: Owner = ownerOf(process.pid, services.env.hostname);
+  record(run, spec.runId, {
+    type: "run-created",
+    repositoryId: spec.repository.id,
+    topLevel: spec.repository.topLevel,
+    branch: spec.branch,
+    base: spec.base,
+    parentRun: spec.parentRun,
+    specHash: createHash("sha256").update(JSON.stringify(spec)).digest("hex"),
+    agent: spec.agent.name,
+    network: spec.network,
+    owner,
+  });
+  return runFlow(run, spec);
+}
+
+function whyStop(
+  result: Result<FinishedRun, Stop>,
+  outcome: Result<void, Failure>,
+  onFailure: "stop" | "keep-going",
+): string | undefined {
+  if (onFailure === "keep-going") return undefined;
+  if (!result.ok) return "A run failed; pass --keep-going to go on after a failure.";
+  if (!outcome.ok) return "A run could not be promoted; pass --keep-going to go on.";
+  if (result.value.reviewed?.progress === "none")
+    return "The run made no progress: its task is still runnable in the plan. Pass --keep-going to go on.";
+  return undefined;
+}
+
+/** A branch with a blocking finding is not built upon. */
+function nextBase(run: FinishedRun, stack: StackTop): StackTop {
+  if (run.reviewed === undefined || blocks(run.reviewed.findings).length > 0) return stack;
+  return { base: run.imported.head, parentRun: run.runId };
+}
+
+function endOfPlan(failure: Failure): string {
+  return `The plan is worked off: ${failure.message}`;
+}

@@ -1,0 +1,34 @@
+import type { AgentAdapter } from "../agents/port.ts";
+import type { HostEnvironment } from "../core/environment.ts";
+import type { StoredEvent } from "../core/events.ts";
+import type { Engine } from "../engine/port.ts";
+import type { Principal } from "../git/principal.ts";
+import type { History } from "../history/port.ts";
+import type { LeasePool } from "../lease/port.ts";
+import type { RunPaths } from "./paths.ts";
+
+/** What a run tells while it goes on; the command line and the history are readers of the same events. */
+export type Progress =
+  | { readonly type: "event"; readonly stored: StoredEvent }
+  /** A chunk of the agent's output; untrusted bytes. */
+  | { readonly type: "agent-output"; readonly runId: string; readonly chunk: Buffer }
+  | { readonly type: "notice"; readonly runId: string | null; readonly text: string };
+
+/** What stages work with; handed in, so that nothing in the flow reaches for the outside by itself. */
+export interface RunServices {
+  readonly env: HostEnvironment;
+  /** Absolute path of git. */
+  readonly gitProgram: string;
+  readonly principal: Principal;
+  readonly engine: Engine;
+  readonly leases: LeasePool;
+  readonly history: History;
+  readonly adapter: AgentAdapter;
+  readonly paths: RunPaths;
+  /** The bundled guest, copied into each run's job directory. */
+  readonly guestBundle: string;
+  readonly now: () => Date;
+  readonly report: (progress: Progress) => void;
+  /** Aborted by Ctrl-C or SIGTERM: the run ends in order. */
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,129 @@
+import { containerName } from "../../core/ids.ts";
+import { type Failure, fail } from "../../core/failures.ts";
+import type { AgentEnding, RunSpec } from "../../core/run-spec.ts";
+import { type Result, ok } from "../../core/result.ts";
+import { writeAtomic } from "../../files/write-atomic.ts";
+import { agentRecorder } from "../agent-recorder.ts";
+import { type Clock, startClocks } from "../clocks.ts";
+import { containerSpec } from "../container.ts";
+import type { RunServices } from "../services.ts";
+import type { Stage } from "../stage.ts";
+
+export interface AgentRan {
+  readonly ending: AgentEnding;
+}
+
+interface Input {
+  readonly runId: string;
+  readonly spec: RunSpec;
+}
+
+/** Runs the guest, and in it the agent, in the hardened container, under the wall and idle clocks. */
+export const agentStage: Stage<Input, AgentRan> = {
+  name: "agent",
+  async perform(services, { spec }) {
+    // An attempt that was killed with us may have left a container of the same name behind.
+    const cleared = await services.engine.remove(containerName(spec.runId, "agent"));
+    if (!cleared.ok) return cleared;
+    const ran = await runContainer(services, spec);
+    return ran.ok ? ok({ ending: ran.value }) : ran;
+  },
+  async observe(services, { runId }) {
+    const there = await services.engine.exists(containerName(runId, "agent"));
+    return there.ok ? ok(there.value ? "present" : "absent") : there;
+  },
+  undo: (services, { runId }) => removeContainers(services, runId),
+};
+
+/** Ends whatever containers a run still has. May be called twice. */
+export async function removeContainers(
+  services: Pick<RunServices, "engine">,
+  runId: string,
+): Promise<Result<void, Failure>> {
+  for (const purpose of ["agent", "salvage"] as const) {
+    const removed = await services.engine.remove(containerName(runId, purpose));
+    if (!removed.ok) return removed;
+  }
+  return ok(undefined);
+}
+
+async function runContainer(
+  services: RunServices,
+  spec: RunSpec,
+): Promise<Result<AgentEnding, Failure>> {
+  const container = containerSpec(spec, services.paths, "agent");
+  const argv = services.engine.argv(container);
+  await writeAtomic(
+    services.paths.containerArgv,
+    `${JSON.stringify({ version: 1, argv }, null, 2)}\n`,
+  );
+  await using recorder = await agentRecorder(services, spec.runId);
+  using clocks = startClocks(spec.limits, {
+    signal: services.signal,
+    onLimit: (name) => void services.engine.signal(container.name, name),
+  });
+  const startedAt = services.now().toISOString();
+  const end = await services.engine.run(
+    container,
+    {
+      onOutput(stream, chunk) {
+        clocks.sawOutput();
+        recorder.add(stream, chunk);
+      },
+    },
+    passedVariables(services, spec),
+  );
+  const endedAt = services.now().toISOString();
+  const limit = clocks.reached();
+  if (!end.ok && limit === undefined) return end;
+  const exitCode = end.ok ? end.value.exitCode : 137;
+  const hitMemoryLimit = end.ok && end.value.outOfMemory;
+  const kind = endingKind(limit, exitCode, hitMemoryLimit);
+  return ok({ kind, exitCode, startedAt, endedAt, hitMemoryLimit });
+}
+
+/** A guest that ends with its own status has survived whatever hit the memory limit beside it. */
+function endingKind(
+  limit: Clock | undefined,
+  exitCode: number,
+  hitMemoryLimit: boolean,
+): AgentEnding["kind"] {
+  if (limit !== undefined) return limit;
+  return hitMemoryLimit && exitCode === 137 ? "out-of-memory" : "finished";
+}
+
+function passedVariables(services: RunServices, spec: RunSpec): Readonly<Record<string, string>> {
+  const values: Record<string, string> = {};
+  for (const name of spec.agent.passEnv) {
+    const value = services.env.read(name);
+    if (value !== undefined) values[name] = value;
+  }
+  return values;
+}
+
+/** The failure that an ending means for the run, once what was left has been saved. */
+export function refuseEnding(ending: AgentEnding, spec: RunSpec): Result<void, Failure> {
+  switch (ending.kind) {
+    case "finished":
+      return ok(undefined);
+    case "wall-limit":
+      return fail("agent-wall-limit", `The agent was ended after ${minutes(spec.limits.wallMs)}.`);
+    case "idle-limit":
+      return fail(
+        "agent-idle-limit",
+        `The agent was ended because it printed nothing for ${minutes(spec.limits.idleMs)}.`,
+      );
+    case "out-of-memory":
+      return fail(
+        "agent-out-of-memory",
+        `The container was ended at its memory limit of ${Math.round(spec.container.memoryBytes / 2 ** 20)} MiB.`,
+      );
+    case "interrupted":
+      return fail("interrupted", "The run was interrupted while the agent worked.");
+  }
+}
+
+function minutes(milliseconds: number): string {
+  const value = Math.round(milliseconds / 600) / 100;
+  return `${value} ${value === 1 ? "minute" : "minutes"}`;
+}

@@ -1,0 +1,138 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { containerName } from "../../core/ids.ts";
+import { ARTIFACT, type Manifest } from "../../core/artifacts.ts";
+import { type Failure, fail } from "../../core/failures.ts";
+import type { AgentEnding, RunSpec } from "../../core/run-spec.ts";
+import { type Result, ok } from "../../core/result.ts";
+import { type Outbox, readOutbox, saveOutbox } from "../outbox.ts";
+import { parseManifest } from "../manifest.ts";
+import { record } from "../drive.ts";
+import type { RunServices } from "../services.ts";
+import type { Stage } from "../stage.ts";
+import { refuseEnding } from "./agent.ts";
+
+export interface Collected {
+  readonly collected: {
+    readonly taskId: string;
+    /** What the agent asked to be said about its last commit. */
+    readonly message: string;
+    readonly manifest: Manifest;
+  };
+}
+
+interface Input {
+  readonly runId: string;
+  readonly spec: RunSpec;
+  readonly ending: AgentEnding;
+}
+
+/** The guest's own exit status for surroundings that are not as agreed; see docs/artifacts.md. */
+const GUEST_REFUSED = 70;
+const GONE_TRIES = 20;
+const GONE_PAUSE_MS = 500;
+
+/** Proves the container gone, then turns what it left into the host's own copies, before anything else happens. */
+export const collectStage: Stage<Input, Collected> = {
+  name: "collect",
+  async perform(services, { spec, ending }) {
+    const gone = await proveGone(services, containerName(spec.runId, "agent"));
+    if (!gone.ok) return gone;
+    const outbox = await readOutbox(services.paths.outbox);
+    if (outbox.ok) await saveOutbox(outbox.value, services.paths.artifacts);
+    const endingIsFine = refuseEnding(ending, spec);
+    if (!endingIsFine.ok) return endingIsFine;
+    if (ending.exitCode === GUEST_REFUSED)
+      return fail(
+        "guest-refused",
+        "The guest found its surroundings not as agreed; the agent was not started.",
+      );
+    if (!outbox.ok) return outbox;
+    const collected = check(outbox.value, spec);
+    if (!collected.ok) return collected;
+    record(services, spec.runId, { type: "task-selected", task: collected.value.taskId });
+    return ok({ collected: collected.value });
+  },
+  async observe(services) {
+    const saved = await readOutbox(services.paths.artifacts);
+    return ok(saved.ok && saved.value.manifest !== undefined ? "present" : "absent");
+  },
+  // What was saved stays: it is what a person looks at when the run has failed.
+  undo: async () => ok(undefined),
+};
+
+/** Asks the engine until the container is gone; one that stays is removed by force, once. */
+export async function proveGone(
+  services: Pick<RunServices, "engine">,
+  name: string,
+): Promise<Result<void, Failure>> {
+  for (let attempt = 0; attempt < GONE_TRIES; attempt += 1) {
+    const there = await services.engine.exists(name);
+    if (!there.ok) return there;
+    if (!there.value) return ok(undefined);
+    if (attempt === GONE_TRIES / 2) await services.engine.remove(name);
+    await delay(GONE_PAUSE_MS);
+  }
+  return fail("container-survived", `The container ${name} is still there.`);
+}
+
+/** The required artifacts, one after another; the first that is missing or bad names the failure. */
+export function check(outbox: Outbox, spec: RunSpec): Result<Collected["collected"], Failure> {
+  const manifest = parseManifest(outbox.manifest);
+  if (manifest.ok && manifest.value.agent.outcome === "not-started")
+    return fail(
+      "agent-not-started",
+      `The program ${spec.agent.argv[0] ?? ""} could not be started in the container.`,
+    );
+  const taskId = checkTaskId(outbox.taskId, spec);
+  if (!taskId.ok) return taskId;
+  const message = checkMessage(outbox.commitMessage);
+  if (!message.ok) return message;
+  if (outbox.patches.length === 0)
+    return fail(
+      "missing-patches",
+      "The artifact patches holds no patch: nothing was changed, or the export failed.",
+    );
+  if (!manifest.ok) return manifest;
+  if (manifest.value.base !== spec.base)
+    return fail("bad-manifest", "The artifact manifest.json speaks of another base commit.");
+  const named = manifest.value.patches.map((entry) => entry.file).join("\n");
+  if (named !== outbox.patches.map((patch) => patch.name).join("\n"))
+    return fail(
+      "bad-manifest",
+      "The artifact manifest.json does not list the patches that are there.",
+    );
+  return ok({ taskId: taskId.value, message: message.value, manifest: manifest.value });
+}
+
+function checkTaskId(bytes: Buffer | undefined, spec: RunSpec): Result<string, Failure> {
+  if (bytes === undefined)
+    return fail("missing-task-id", `The agent did not leave ${ARTIFACT.taskId}.`);
+  const text = decode(bytes)?.replace(/\r?\n$/, "");
+  const offered = spec.offered.map((task) => task.id);
+  if (text !== undefined && offered.includes(text)) return ok(text);
+  const shown = text === undefined ? "bytes that are not UTF-8" : JSON.stringify(text.slice(0, 80));
+  return fail(
+    "bad-task-id",
+    `${ARTIFACT.taskId} says ${shown}; offered were ${offered.join(", ")}.`,
+  );
+}
+
+function checkMessage(bytes: Buffer | undefined): Result<string, Failure> {
+  if (bytes === undefined)
+    return fail("missing-commit-message", `The agent did not leave ${ARTIFACT.commitMessage}.`);
+  const text = decode(bytes)?.trim();
+  if (text === undefined)
+    return fail("bad-commit-message", `${ARTIFACT.commitMessage} is not UTF-8.`);
+  if (text === "") return fail("bad-commit-message", `${ARTIFACT.commitMessage} is empty.`);
+  if (text.includes("\0"))
+    return fail("bad-commit-message", `${ARTIFACT.commitMessage} holds a NUL byte.`);
+  return ok(text);
+}
+
+function decode(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,179 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Manifest, PatchEntry } from "../../core/artifacts.ts";
+import { type Failure, fail } from "../../core/failures.ts";
+import { agentBranch } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { type Result, ok } from "../../core/result.ts";
+import type { RunSpec } from "../../core/run-spec.ts";
+import { removeTree } from "../../files/remove-tree.ts";
+import { writeAtomic } from "../../files/write-atomic.ts";
+import { gitText } from "../../git/git.ts";
+import { createRef, deleteRef, readRef, transferObjects } from "../../git/publish.ts";
+import {
+  type Quarantine,
+  applyMail,
+  commitTree,
+  makeQuarantine,
+  startAt,
+} from "../../git/quarantine.ts";
+import { addedEntries, refuseEntries } from "../../git/tree-check.ts";
+import { importedAuthor, importedMessage } from "../imported-metadata.ts";
+import { refuseMail } from "../mail-check.ts";
+import type { RunPaths } from "../paths.ts";
+import type { RunServices } from "../services.ts";
+import type { Stage } from "../stage.ts";
+import type { Collected } from "./collect.ts";
+
+export interface Imported {
+  readonly imported: {
+    readonly branch: string;
+    readonly head: string;
+    readonly tree: string;
+    readonly commits: number;
+    /** Declared losses and other things a reviewer should know about the way the work came back. */
+    readonly remarks: readonly string[];
+  };
+}
+
+interface Input extends Collected {
+  readonly runId: string;
+  readonly spec: RunSpec;
+}
+
+/** Turns the saved patches into commits in a quarantine, compares every tree, and only then publishes the branch. */
+export const importStage: Stage<Input, Imported> = {
+  name: "import",
+  async perform(services, input) {
+    await removeTree(services.paths.quarantine);
+    const quarantine = await makeQuarantine({
+      program: services.gitProgram,
+      env: services.env,
+      dir: services.paths.quarantine,
+      objectsDir: join(services.principal.commonDir, "objects"),
+    });
+    if (!quarantine.ok) return quarantine;
+    const tip = await rebuild(services, quarantine.value, input);
+    if (!tip.ok) return tip;
+    const published = await publish(services, quarantine.value, { input, tip: tip.value });
+    if (published.ok) await removeTree(services.paths.quarantine);
+    return published;
+  },
+  async observe(services, { runId, collected }) {
+    const branch = agentBranch(collected.taskId, runId);
+    const there = await readRef(services.principal.git, `refs/heads/${branch}`);
+    return ok(there === undefined ? "absent" : "present");
+  },
+  async undo(services) {
+    await removeTree(services.paths.quarantine);
+    // The report is written before the branch, so a branch of ours has one. Any other branch is not ours to delete.
+    const report = await readImportReport(services.paths);
+    if (report === undefined) return ok(undefined);
+    return deleteRef(services.principal.git, `refs/heads/${report.branch}`, report.head);
+  },
+};
+
+/** The report of an import in a run's record; undefined when there is none. */
+export async function readImportReport(paths: RunPaths): Promise<Imported["imported"] | undefined> {
+  const text = await readFile(paths.importReport, "utf8").catch(() => undefined);
+  // Our own file in a directory that only we can write.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return text === undefined ? undefined : (JSON.parse(text) as Imported["imported"]);
+}
+
+/** Applies every patch and makes its commit; the first tree that differs from the manifest ends it. */
+async function rebuild(
+  services: RunServices,
+  quarantine: Quarantine,
+  input: Input,
+): Promise<Result<string, Failure>> {
+  const started = await startAt(quarantine, input.spec.base);
+  if (!started.ok) return started;
+  let parent = input.spec.base;
+  for (const entry of input.collected.manifest.patches) {
+    const commit = await importPatch(services, quarantine, { entry, parent, input });
+    if (!commit.ok) return commit;
+    parent = commit.value;
+  }
+  const entries = await addedEntries(quarantine.git, input.spec.base, parent);
+  if (!entries.ok) return entries;
+  const refused = refuseEntries(entries.value);
+  return refused.ok ? ok(parent) : refused;
+}
+
+async function importPatch(
+  services: RunServices,
+  quarantine: Quarantine,
+  at: { readonly entry: PatchEntry; readonly parent: string; readonly input: Input },
+): Promise<Result<string, Failure>> {
+  const { entry, input } = at;
+  const mail = await readFile(join(services.paths.artifacts, "patches", entry.file));
+  const mailIsFine = refuseMail(mail, entry.file, LIMITS.declaredBinaryBytes);
+  if (!mailIsFine.ok) return mailIsFine;
+  const tree = await applyMail(quarantine, mail, entry.file);
+  if (!tree.ok) return tree;
+  if (tree.value !== entry.tree)
+    return fail(
+      "import-mismatch",
+      `patches/${entry.file} gives the tree ${tree.value}, but the agent had ${entry.tree}.`,
+    );
+  const date = `${Math.floor(Date.parse(input.spec.startedAt) / 1000)} +0000`;
+  return commitTree(quarantine, {
+    tree: tree.value,
+    parent: at.parent,
+    message: importedMessage(entry, input.collected),
+    author: importedAuthor(entry.author, { fallback: input.spec.agent.author, date }),
+    committer: { name: "guardloop", email: "guardloop@guardloop.invalid", date },
+    trailers: [`Guardloop-Run: ${input.runId}`, `Guardloop-Task: ${input.collected.taskId}`],
+  });
+}
+
+async function publish(
+  services: RunServices,
+  quarantine: Quarantine,
+  { input, tip }: { readonly input: Input; readonly tip: string },
+): Promise<Result<Imported, Failure>> {
+  const { spec, collected, runId } = input;
+  const tree = await gitText(quarantine.git, ["rev-parse", `${tip}^{tree}`]);
+  if (!tree.ok) return tree;
+  if (tree.value !== collected.manifest.finalTree)
+    return fail(
+      "import-mismatch",
+      `The last tree is ${tree.value}, but the agent had ${collected.manifest.finalTree}.`,
+    );
+  const range = { base: spec.base, tip };
+  const moved = await transferObjects(quarantine, services.principal.git, range);
+  if (!moved.ok) return moved;
+  const branch = agentBranch(collected.taskId, runId);
+  const imported: Imported["imported"] = {
+    branch,
+    head: tip,
+    tree: tree.value,
+    commits: collected.manifest.patches.length,
+    remarks: remarksOf(collected.manifest),
+  };
+  await writeAtomic(
+    services.paths.importReport,
+    `${JSON.stringify({ version: 1, ...imported }, null, 2)}\n`,
+  );
+  const created = await createRef(services.principal.git, `refs/heads/${branch}`, tip);
+  return created.ok ? ok({ imported }) : created;
+}
+
+/** Losses and leftovers that the guest declared; its words, so they are shown escaped. */
+export function remarksOf(manifest: Manifest): readonly string[] {
+  const remarks: string[] = [];
+  if (manifest.history.kind === "flattened")
+    remarks.push(`History was flattened into one patch: ${manifest.history.reason}`);
+  if (manifest.committedLeftovers)
+    remarks.push("The guest committed what the agent had left uncommitted.");
+  if (manifest.ignoredLeftBehind.total > 0)
+    remarks.push(
+      `${manifest.ignoredLeftBehind.total} ignored or unrecordable files were left behind: ${manifest.ignoredLeftBehind.names.slice(0, 10).join(", ")}`,
+    );
+  if (manifest.agent.exitCode !== null && manifest.agent.exitCode !== 0)
+    remarks.push(`The agent ended with status ${manifest.agent.exitCode}.`);
+  if (manifest.agent.outcome === "signalled")
+    remarks.push(`The agent was ended by ${manifest.agent.signal ?? "a signal"}.`);
+  return remarks;
+}

@@ -1,0 +1,50 @@
+import { lstat } from "node:fs/promises";
+import { failure } from "../../core/failures.ts";
+import { err, ok } from "../../core/result.ts";
+import { removeTree } from "../../files/remove-tree.ts";
+import type { RunServices } from "../services.ts";
+import type { Stage } from "../stage.ts";
+import { leaseHolder } from "./lease.ts";
+import { removeSnapshot } from "./snapshot.ts";
+
+export interface Released {
+  readonly released: { readonly leases: number; readonly snapshot: "removed" | "kept" };
+}
+
+interface Input {
+  readonly runId: string;
+}
+
+/** Returns the lease and removes the snapshot, on every ending. The pool is asked what is held, not our notes. */
+export const releaseStage: Stage<Input, Released> = {
+  name: "release",
+  async perform(services, { runId }) {
+    const snapshot = isKept(services, runId) ? "kept" : "removed";
+    if (snapshot === "removed") {
+      await removeSnapshot(services);
+      await removeTree(services.paths.job);
+    }
+    const held = await services.leases.find(leaseHolder(runId));
+    if (!held.ok) return err(failure("release-failed", held.error.message, held.error));
+    for (const lease of held.value) {
+      const returned = await services.leases.release(lease);
+      if (!returned.ok)
+        return err(failure("release-failed", returned.error.message, returned.error));
+    }
+    return ok({ released: { leases: held.value.length, snapshot } });
+  },
+  async observe(services, { runId }) {
+    const held = await services.leases.find(leaseHolder(runId));
+    if (!held.ok) return held;
+    const workspace = await lstat(services.paths.workspace).catch(() => undefined);
+    const clean = held.value.length === 0 && (workspace === undefined || isKept(services, runId));
+    return ok(clean ? "present" : "absent");
+  },
+  // A returned lease is not taken back.
+  undo: async () => ok(undefined),
+};
+
+function isKept(services: RunServices, runId: string): boolean {
+  const kept = services.history.run(runId)?.keptSnapshot;
+  return kept !== undefined && kept !== null;
+}

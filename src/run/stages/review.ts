@@ -1,0 +1,48 @@
+import { readFile } from "node:fs/promises";
+import type { AgentEnding, RunSpec } from "../../core/run-spec.ts";
+import { ok } from "../../core/result.ts";
+import { writeAtomic } from "../../files/write-atomic.ts";
+import type { Finding } from "../../policy/finding.ts";
+import { findingsOf } from "../../policy/findings.ts";
+import type { RunPaths } from "../paths.ts";
+import { gatherFacts } from "../review-facts.ts";
+import type { Stage } from "../stage.ts";
+import type { Collected } from "./collect.ts";
+import type { Imported } from "./import.ts";
+
+export interface Reviewed {
+  readonly reviewed: { readonly progress: "made" | "none"; readonly findings: readonly Finding[] };
+}
+
+export interface ReviewInput extends Collected, Imported {
+  readonly runId: string;
+  readonly spec: RunSpec;
+  readonly ending: AgentEnding;
+}
+
+/** Computes what a person must see before deciding; the decision itself is another command. */
+export const reviewStage: Stage<ReviewInput, Reviewed> = {
+  name: "review",
+  async perform(services, input) {
+    const facts = await gatherFacts(services.principal.git, input);
+    if (!facts.ok) return facts;
+    const findings = findingsOf(facts.value);
+    const progress = facts.value.task.atTip === "runnable" ? "none" : "made";
+    const report = { version: 1, progress, findings };
+    await writeAtomic(services.paths.review, `${JSON.stringify(report, null, 2)}\n`);
+    return ok({ reviewed: { progress, findings } });
+  },
+  async observe(services) {
+    return ok((await readFindings(services.paths)) === undefined ? "absent" : "present");
+  },
+  undo: async () => ok(undefined),
+};
+
+/** The findings in a run's record; undefined when there are none written yet. */
+export async function readFindings(paths: RunPaths): Promise<readonly Finding[] | undefined> {
+  const text = await readFile(paths.review, "utf8").catch(() => undefined);
+  if (text === undefined) return undefined;
+  // Our own file in a directory that only we can write.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return (JSON.parse(text) as { findings: readonly Finding[] }).findings;
+}

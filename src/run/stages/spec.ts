@@ -1,0 +1,96 @@
+import { copyFile, mkdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { GuestJob } from "../../core/artifacts.ts";
+import { fail } from "../../core/failures.ts";
+import type { RunSpec } from "../../core/run-spec.ts";
+import { ok } from "../../core/result.ts";
+import { ensurePrivateDirectory } from "../../files/private-directory.ts";
+import { writeAtomic } from "../../files/write-atomic.ts";
+import { IN_CONTAINER, type RunPaths } from "../paths.ts";
+import type { RunServices } from "../services.ts";
+import type { Stage } from "../stage.ts";
+
+export interface Specified {
+  readonly specified: true;
+}
+
+interface Input {
+  readonly runId: string;
+  readonly spec: RunSpec;
+}
+
+/** Makes the run's directory and writes down what it will do, before anything else exists. */
+export const specStage: Stage<Input, Specified> = {
+  name: "spec",
+  async perform(services, { spec }) {
+    const { paths } = services;
+    await ensurePrivateDirectory(paths.root);
+    await mkdir(paths.job, { recursive: true, mode: 0o755 });
+    await writeAtomic(paths.spec, `${JSON.stringify(spec, null, 2)}\n`);
+    await writeJobFiles(services, spec);
+    return ok({ specified: true });
+  },
+  async observe(services) {
+    const text = await readFile(services.paths.spec, "utf8").catch(() => undefined);
+    return ok(text === undefined ? "absent" : "present");
+  },
+  async undo(services) {
+    // The record stays: it is what tells a person what happened. Only what was for the container goes.
+    await rm(services.paths.job, { recursive: true, force: true });
+    return ok(undefined);
+  },
+};
+
+async function writeJobFiles(services: RunServices, spec: RunSpec): Promise<void> {
+  const { paths } = services;
+  const { uid, gid } = spec.container;
+  const files: Readonly<Record<string, string>> = {
+    "prompt.md": spec.prompt,
+    passwd: `root:x:0:0:root:/:/sbin/nologin\nguardloop:x:${uid}:${gid}:guardloop:${IN_CONTAINER.home}:/bin/sh\n`,
+    group: `root:x:0:\nguardloop:x:${gid}:\n`,
+  };
+  for (const [name, text] of Object.entries(files))
+    await writeAtomic(join(paths.job, name), text, 0o644);
+  await copyFile(services.guestBundle, join(paths.job, "guest.mjs"));
+}
+
+/** Writes job.json; done when the overlay is known. */
+export async function writeJob(
+  paths: RunPaths,
+  spec: RunSpec,
+  overlayPaths: readonly string[],
+): Promise<void> {
+  const job: GuestJob = {
+    version: 1,
+    runId: spec.runId,
+    mode: "run",
+    isolation: "container",
+    base: spec.base,
+    agent: { argv: spec.agent.argv, env: spec.agent.env, homeFiles: spec.agent.homeFiles },
+    author: spec.agent.author,
+    overlayPaths,
+    paths: {
+      workspace: IN_CONTAINER.workspace,
+      artifacts: IN_CONTAINER.artifacts,
+      prompt: IN_CONTAINER.prompt,
+      baseStore: IN_CONTAINER.store,
+      baseIndex: IN_CONTAINER.baseIndex,
+    },
+  };
+  await writeAtomic(join(paths.job, "job.json"), `${JSON.stringify(job, null, 2)}\n`, 0o644);
+  const exportOnly: GuestJob = { ...job, mode: "export" };
+  await writeAtomic(
+    join(paths.job, "export.json"),
+    `${JSON.stringify(exportOnly, null, 2)}\n`,
+    0o644,
+  );
+}
+
+/** Reads a run's frozen spec back, for recovery and for later commands. */
+export async function readSpec(paths: RunPaths) {
+  const text = await readFile(paths.spec, "utf8").catch(() => undefined);
+  if (text === undefined) return fail("unknown-run", `${paths.spec} is missing.`);
+  // Our own file in a directory that only we can write.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return ok(JSON.parse(text) as RunSpec);
+}

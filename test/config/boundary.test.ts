@@ -1,0 +1,97 @@
+import { expect, test } from "vitest";
+import { SETTINGS } from "../../src/config/table.ts";
+import { loaded, originOf } from "./load-rig.ts";
+
+const BRIDGE = '# ours\n[network]\nmode = "bridge"\n';
+
+test("an untrusted repository cannot give the container a network, and the user is told how to", () => {
+  const resolved = loaded({ repository: BRIDGE });
+  expect(resolved.settings.network.mode).toBe("none");
+  expect(originOf(resolved, "network.mode").origin).toBe("default");
+  expect(resolved.notices).toEqual([
+    "guardloop.toml:3:1 network.mode = bridge is not used: it loosens the boundary; run `guardloop trust` or pass --network bridge.",
+  ]);
+});
+
+test("after trust the repository's value counts, with no notice", () => {
+  const resolved = loaded({ repository: BRIDGE, trusted: "yes" });
+  expect(resolved.settings.network.mode).toBe("bridge");
+  expect(originOf(resolved, "network.mode").where).toBe("guardloop.toml:3:1");
+  expect(resolved.notices).toEqual([]);
+});
+
+test("the user's own sources need no trust, and then the repository's value is not worth a notice", () => {
+  for (const own of [
+    { flags: { "network.mode": "bridge" } },
+    { guard: { GUARD_NETWORK_MODE: "bridge" } },
+    { user: BRIDGE },
+  ]) {
+    const resolved = loaded({ ...own, repository: BRIDGE });
+    expect(resolved.settings.network.mode).toBe("bridge");
+    expect(resolved.notices).toEqual([]);
+  }
+});
+
+const LOOSENING: Record<string, string> = {
+  "network.mode": '"bridge"',
+  "container.image": '"evil:latest"',
+  "agent.pass_env": '["AWS_SECRET_ACCESS_KEY"]',
+  "container.memory": '"4097m"',
+  "container.cpus": "4.5",
+  "container.pids": "513",
+  "container.tmp": '"1.1g"',
+  "container.home": '"513m"',
+  "limits.wall_minutes": "61",
+  "limits.idle_minutes": "15.5",
+  "overlay.include": '[".env"]',
+  "run.promote": '"auto"',
+};
+
+test.each(Object.entries(LOOSENING))("%s = %s in an untrusted file is not used", (key, value) => {
+  const repository = inFile(key, value);
+  const resolved = loaded({ repository });
+  expect(resolved.settings).toEqual(loaded({}).settings);
+  expect(resolved.notices).toHaveLength(1);
+  expect(resolved.notices[0]).toContain(`guardloop.toml:2:1 ${key} = `);
+  expect(loaded({ repository, trusted: "yes" }).settings).not.toEqual(resolved.settings);
+});
+
+test("exactly those settings can loosen the boundary", () => {
+  const loosening = SETTINGS.filter((setting) => setting.loosensWhen !== null);
+  expect(loosening.map(({ key }) => key).toSorted()).toEqual(Object.keys(LOOSENING).toSorted());
+});
+
+const HARMLESS: Record<string, string> = {
+  "network.mode": '"none"',
+  "container.image": '"guardloop-agent"',
+  "agent.pass_env": "[]",
+  "container.memory": '"2g"',
+  "container.cpus": "1",
+  "container.pids": "100",
+  "container.tmp": '"64m"',
+  "container.home": '"512m"',
+  "limits.wall_minutes": "30",
+  "limits.idle_minutes": "15",
+  "overlay.include": "[]",
+  "run.promote": '"manual"',
+  "agent.name": '"command"',
+  "agent.command": '["sh"]',
+  "run.max_tasks": "5",
+};
+
+test.each(Object.entries(HARMLESS))("%s = %s in an untrusted file is used", (key, value) => {
+  const resolved = loaded({ repository: inFile(key, value) });
+  expect(resolved.notices).toEqual([]);
+  expect(resolved.origins.find((origin) => origin.key === key)?.origin).toBe("repository file");
+});
+
+test("a notice can be copied into a shell, whatever the repository wrote", () => {
+  const repository = `[overlay]\ninclude = ["*.local", "a'; reboot; '"]\n`;
+  const [notice] = loaded({ repository }).notices;
+  expect(notice).toContain(`pass --overlay '*.local' --overlay 'a'\\''; reboot; '\\'''.`);
+});
+
+function inFile(key: string, value: string): string {
+  const [section, name] = key.split(".");
+  return `[${section}]\n${name} = ${value}\n`;
+}

@@ -1,0 +1,135 @@
+import { expect, test } from "vitest";
+import { SETTINGS } from "../../src/config/table.ts";
+import { loaded, originOf } from "./load-rig.ts";
+
+const GIB = 1024 ** 3;
+
+test("with no source at all, every setting has the default that was agreed", () => {
+  const { settings, notices } = loaded({});
+  expect(settings).toEqual({
+    plan: { globs: ["docs/TASKS.md", "docs/tasks/*.md"], runnable: ["ready", "planned"] },
+    agent: {
+      name: undefined,
+      command: [],
+      model: undefined,
+      passEnv: [],
+      authorName: "guardloop agent",
+      authorEmail: "agent@guardloop.invalid",
+    },
+    network: { mode: "none" },
+    container: {
+      image: "guardloop-agent",
+      memoryBytes: 4 * GIB,
+      cpus: 4,
+      pids: 512,
+      tmpBytes: GIB,
+      homeBytes: 512 * 1024 ** 2,
+    },
+    limits: { wallMinutes: 60, idleMinutes: 15 },
+    lease: { kind: "auto" },
+    overlay: { include: [] },
+    run: { maxTasks: 1, mode: "stacked", onFailure: "stop", promote: "manual" },
+    prompt: { template: undefined },
+  });
+  expect(notices).toEqual([]);
+});
+
+test("a stronger source wins: flag, environment, user file, repository file, default", () => {
+  const sources = {
+    repository: '[container]\nmemory = "1g"\n',
+    user: '[container]\nmemory = "2g"\n',
+    guard: { GUARD_MEMORY: "3g" },
+    flags: { "container.memory": "3.5g" },
+  };
+  const { repository, user, guard } = sources;
+  expect(memory(sources)).toEqual([3.5, "flag", "--memory", "3.5g"]);
+  expect(memory({ repository, user, guard })).toEqual([3, "environment", "GUARD_MEMORY", "3g"]);
+  expect(memory({ repository, user })).toEqual([2, "user file", "/home/ada/config.toml:2:1", "2g"]);
+  expect(memory({ repository })).toEqual([1, "repository file", "guardloop.toml:2:1", "1g"]);
+  expect(memory({})).toEqual([4, "default", null, "4g"]);
+});
+
+test("every setting can be set by its GUARD_ variable and by its key on the command line", () => {
+  const samples: Record<string, string> = {
+    "plan.paths": "plan/*.md",
+    "plan.runnable": "ready",
+    "agent.name": "codex",
+    "agent.command": "sh -c",
+    "agent.model": "small-1",
+    "agent.pass_env": "API_KEY",
+    "agent.author_name": "Robot",
+    "agent.author_email": "robot@example.invalid",
+    "network.mode": "bridge",
+    "container.image": "node:22",
+    "container.memory": "1g",
+    "container.cpus": "2",
+    "container.pids": "100",
+    "container.tmp": "2g",
+    "container.home": "1g",
+    "limits.wall_minutes": "5",
+    "limits.idle_minutes": "0.5",
+    "lease.kind": "builtin",
+    "overlay.include": "*.local",
+    "run.max_tasks": "3",
+    "run.mode": "independent",
+    "run.on_failure": "keep-going",
+    "run.promote": "auto",
+    "prompt.template": "docs/prompt.md",
+  };
+  const before = JSON.stringify(loaded({}).settings);
+  for (const { key, guard, flag } of SETTINGS) {
+    const text = samples[key]!;
+    const byGuard = loaded({ guard: { [guard]: text } });
+    expect(originOf(byGuard, key)).toMatchObject({ origin: "environment", where: guard });
+    expect(JSON.stringify(byGuard.settings), `${guard} changes something`).not.toBe(before);
+    const byFlag = loaded({ flags: { [key]: text } });
+    expect(originOf(byFlag, key)).toMatchObject({ origin: "flag", where: flag.name });
+    expect(byFlag.settings).toEqual(byGuard.settings);
+  }
+});
+
+test("lists come from commas, from JSON, or from an option given several times", () => {
+  expect(globs("a.md, b/*.md")).toEqual(["a.md", "b/*.md"]);
+  expect(globs("docs/{a,b}.md,c.md")).toEqual(["docs/{a,b}.md", "c.md"]);
+  expect(globs('["a,b.md"]')).toEqual(["a,b.md"]);
+  const flags = { "agent.pass_env": ["ONE", "TWO,THREE"] };
+  expect(loaded({ flags }).settings.agent.passEnv).toEqual(["ONE", "TWO", "THREE"]);
+  const none = { user: '[agent]\npass_env = ["ONE"]', guard: { GUARD_PASS_ENV: "[]" } };
+  expect(loaded(none).settings.agent.passEnv).toEqual([]);
+});
+
+test("the agent's command from the environment is words or JSON, never a shell line", () => {
+  expect(command(" node  agent.js $HOME ")).toEqual(["node", "agent.js", "$HOME"]);
+  expect(command('["sh", "-c", "echo \'a b\'"]')).toEqual(["sh", "-c", "echo 'a b'"]);
+  expect(() => command("sh -c 'echo a'")).toThrow(
+    "GUARD_AGENT_COMMAND = sh -c 'echo a': expected a list of words",
+  );
+});
+
+test("an empty GUARD_ variable counts as not set, and an undefined flag as not given", () => {
+  const resolved = loaded({
+    user: '[agent]\nmodel = "large-1"',
+    guard: { GUARD_MODEL: "" },
+    flags: { "agent.model": undefined },
+  });
+  expect(resolved.settings.agent.model).toBe("large-1");
+});
+
+test("an empty text takes a model away that a weaker source has set", () => {
+  const resolved = loaded({ user: '[agent]\nmodel = "large-1"', flags: { "agent.model": "" } });
+  expect(resolved.settings.agent.model).toBeUndefined();
+});
+
+function memory(given: Parameters<typeof loaded>[0]): readonly unknown[] {
+  const resolved = loaded(given);
+  const { origin, where, value } = originOf(resolved, "container.memory");
+  return [resolved.settings.container.memoryBytes / GIB, origin, where, value];
+}
+
+function globs(text: string): readonly string[] {
+  return loaded({ guard: { GUARD_PLAN: text } }).settings.plan.globs;
+}
+
+function command(text: string): readonly string[] {
+  return loaded({ guard: { GUARD_AGENT_COMMAND: text } }).settings.agent.command;
+}

@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    globalSetup: ["test/rig/build.ts"],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // Two cores: the engine's own work would starve more workers than this.

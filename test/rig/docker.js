@@ -1,0 +1,182 @@
+#!/usr/bin/env node
+// A scripted stand-in for the docker client. It keeps no promise of isolation: it runs the guest on the host with the
+// mounted directories in place of the container's paths. Tests read what it was called with and switch faults on in
+// `docker.faults.json` beside it.
+import { spawn } from "node:child_process";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const containers = join(here, "containers");
+const argv = process.argv.slice(2);
+appendFileSync(
+  join(here, "docker.calls.jsonl"),
+  `${JSON.stringify({ argv, env: Object.keys(process.env).toSorted() })}\n`,
+);
+const faultsFile = join(here, "docker.faults.json");
+const faults = existsSync(faultsFile) ? JSON.parse(readFileSync(faultsFile, "utf8")) : {};
+
+if (faults.daemonGone === true)
+  die(
+    "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?",
+    1,
+  );
+
+const verb = argv[0] === "image" ? `image ${argv[1]}` : argv[0];
+const verbs = { info, "image inspect": inspectImage, run, ps, kill, rm, events };
+const handler = verbs[verb];
+if (handler === undefined) die(`docker: '${verb}' is not scripted`, 1);
+await handler();
+
+function die(message, status) {
+  process.stderr.write(`${message}\n`);
+  process.exit(status);
+}
+
+function info() {
+  const security = faults.securityOptions ?? ["name=seccomp,profile=default"];
+  console.log(
+    JSON.stringify({
+      ServerVersion: "20.10.24",
+      OSType: "linux",
+      NCPU: faults.cpus ?? 8,
+      MemTotal: 16 * 2 ** 30,
+      SecurityOptions: security,
+    }),
+  );
+}
+
+function inspectImage() {
+  const name = argv.at(-1);
+  if (faults.imageMissing === true) die(`Error: No such image: ${name}`, 1);
+  const labels = faults.foreignImage === true ? {} : { "guardloop.image.version": "1" };
+  console.log(JSON.stringify({ Id: `sha256:${"ab".repeat(32)}`, Config: { Labels: labels } }));
+}
+
+function ps() {
+  mkdirSync(containers, { recursive: true });
+  const name = argv.find((one) => one.startsWith("name=^/"))?.slice("name=^/".length, -1);
+  const list = argv.some((one) => one.includes("label=guardloop.run"));
+  for (const one of readdirSync(containers))
+    if (name === undefined || one === name)
+      console.log(
+        list ? `${one}\t${JSON.parse(readFileSync(join(containers, one), "utf8")).run}` : one,
+      );
+}
+
+function kill() {
+  const name = argv.at(-1);
+  const file = join(containers, name);
+  if (!existsSync(file)) die(`Error: No such container: ${name}`, 1);
+  const signal = (argv.find((one) => one.startsWith("--signal=")) ?? "--signal=KILL").slice(
+    "--signal=".length,
+  );
+  try {
+    process.kill(JSON.parse(readFileSync(file, "utf8")).pid, `SIG${signal}`);
+  } catch {
+    die(`Error: container ${name} is not running`, 1);
+  }
+}
+
+function rm() {
+  const name = argv.at(-1);
+  const file = join(containers, name);
+  if (!existsSync(file)) die(`Error: No such container: ${name}`, 1);
+  try {
+    process.kill(-JSON.parse(readFileSync(file, "utf8")).pid, "SIGKILL");
+  } catch {}
+  rmSync(file, { force: true });
+}
+
+function events() {
+  if (faults.outOfMemory === true) console.log(JSON.stringify("oom"));
+}
+
+async function run() {
+  if (faults.runRefused === true)
+    die("docker: Error response from daemon: something is wrong.", 125);
+  const options = argv.slice(1).filter((one) => one.startsWith("--"));
+  const value = (name) =>
+    options.filter((one) => one.startsWith(`--${name}=`)).map((one) => one.slice(name.length + 3));
+  const name = value("name")[0];
+  const mounts = Object.fromEntries(
+    value("mount").map((mount) => {
+      const fields = Object.fromEntries(mount.split(",").map((field) => field.split("=")));
+      return [fields.target, fields.source];
+    }),
+  );
+  const onHost = (path) => {
+    const target = Object.keys(mounts)
+      .filter((one) => path === one || path.startsWith(`${one}/`))
+      .toSorted((a, b) => b.length - a.length)[0];
+    return target === undefined ? path : mounts[target] + path.slice(target.length);
+  };
+  const home = mkdtempSync(join(tmpdir(), "scripted-home-"));
+  const jobFile = prepareJob(onHost, argv.at(-1), home);
+  const env = { PATH: process.env.PATH };
+  for (const one of value("env")) {
+    const [key, ...rest] = one.split("=");
+    env[key] = rest.length === 0 ? process.env[key] : onHost(rest.join("="));
+  }
+  env.HOME = home;
+  // The client's group is not the container's: ending the client leaves the container running, as with a real engine.
+  const child = spawn(process.execPath, [onHost("/guardloop/job/guest.mjs"), jobFile], {
+    cwd: mounts["/workspace"],
+    env,
+    detached: true,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  mkdirSync(containers, { recursive: true });
+  const run = value("label")
+    .find((one) => one.startsWith("guardloop.run="))
+    .slice("guardloop.run=".length);
+  writeFileSync(join(containers, name), JSON.stringify({ pid: child.pid, run }));
+  const status = await new Promise((resolve) =>
+    child.on("close", (code, signal) => resolve(signal === null ? code : 137)),
+  );
+  after(onHost);
+  rmSync(home, { recursive: true, force: true });
+  if (faults.containerStays !== true) rmSync(join(containers, name), { force: true });
+  process.exit(status);
+}
+
+/** Rewrites the job for the host, and lets Git in the snapshot find the base's objects there. */
+function prepareJob(onHost, jobPath, home) {
+  const job = JSON.parse(readFileSync(onHost(jobPath), "utf8"));
+  job.isolation = "none";
+  for (const [key, path] of Object.entries(job.paths)) job.paths[key] = onHost(path);
+  const alternates = join(onHost("/workspace"), ".git/objects/info/alternates");
+  if (existsSync(alternates))
+    writeFileSync(alternates, `${onHost("/guardloop/base.git")}/objects\n`);
+  const jobFile = join(home, "job.json");
+  writeFileSync(jobFile, JSON.stringify(job));
+  return jobFile;
+}
+
+/** Faults of what comes out of a container. */
+function after(onHost) {
+  const outbox = onHost("/guardloop/artifacts");
+  for (const name of faults.removeArtifacts ?? [])
+    rmSync(join(outbox, name), { recursive: true, force: true });
+  if (faults.editPatch !== undefined)
+    for (const name of readdirSync(join(outbox, "patches"))) {
+      const path = join(outbox, "patches", name);
+      writeFileSync(
+        path,
+        readFileSync(path, "utf8").replaceAll(faults.editPatch.from, faults.editPatch.to),
+      );
+    }
+  for (const [name, text] of Object.entries(faults.writeArtifacts ?? {}))
+    writeFileSync(join(outbox, name), text);
+}

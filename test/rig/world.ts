@@ -1,0 +1,281 @@
+import { execFileSync, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface DockerCall {
+  readonly argv: readonly string[];
+  readonly env: readonly string[];
+}
+
+/** A repository, a state directory and a PATH of their own; everything is removed at the end. */
+export interface World {
+  readonly root: string;
+  readonly repo: string;
+  /** guardloop's own state directory. */
+  readonly state: string;
+  /** First on PATH. */
+  readonly bin: string;
+  readonly env: Record<string, string>;
+  readonly guardloop: (args: readonly string[], options?: CallOptions) => Promise<Ended>;
+  /** `run --agent command -- sh -c SCRIPT`, with more flags before. */
+  readonly run: (
+    script: string,
+    flags?: readonly string[],
+    options?: CallOptions,
+  ) => Promise<Ended>;
+  readonly git: (...args: readonly string[]) => string;
+  readonly write: (path: string, text: string) => void;
+  readonly commit: (message: string) => string;
+  readonly faults: (faults: Readonly<Record<string, unknown>>) => void;
+  readonly dockerCalls: () => readonly DockerCall[];
+  readonly [Symbol.dispose]: () => void;
+}
+
+export interface CallOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Called with the process once it runs, for tests that signal it. */
+  readonly onStart?: (pid: number) => void;
+  readonly onStderr?: (text: string) => void;
+}
+
+export type EngineKind = "scripted" | "docker";
+
+export const PLAN = `# Plan
+
+## T1 — Add the first file
+
+Status: ready
+
+Completion signal:
+- one.txt exists
+
+## T2 — Add the second file
+
+Status: ready
+
+## T3 — Done long ago
+
+Status: done
+`;
+
+/** A well-behaved agent as a shell script: does the first ready task, marks it done, leaves the work uncommitted. */
+export const GOOD_AGENT = `
+id=$(awk '/^## /{id=$2} /^Status: ready/{print id; exit}' docs/TASKS.md)
+echo "work on $id" > "$id.txt"
+awk -v id="$id" '/^## /{here=($2==id)} here && /^Status: ready/{sub("ready","done")} {print}' docs/TASKS.md > "$TMPDIR/plan.$$"
+cat "$TMPDIR/plan.$$" > docs/TASKS.md
+printf '%s\\n' "$id" > "$GUARDLOOP_ARTIFACTS/selected-task-id.txt"
+printf 'Do %s\\n\\nBecause the plan says so.\\n' "$id" > "$GUARDLOOP_ARTIFACTS/last-commit-message.txt"
+`;
+
+/** Writes the two required files and nothing else; a script adds what it wants before. */
+export const FINISH = `
+echo T1 > "$GUARDLOOP_ARTIFACTS/selected-task-id.txt"
+echo "Do T1" > "$GUARDLOOP_ARTIFACTS/last-commit-message.txt"
+`;
+
+export function makeWorld(engine: EngineKind = "scripted"): World {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "guardloop-test-")));
+  const repo = join(root, "shop");
+  const bin = join(root, "bin");
+  for (const directory of [repo, bin, join(root, "home")]) mkdirSync(directory);
+  if (engine === "scripted") installProgram("docker.js", join(bin, "docker"));
+  const env = baseEnvironment(root, bin);
+  const git = (...args: readonly string[]): string =>
+    execFileSync("git", args, {
+      cwd: repo,
+      env,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    }).trim();
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(repo, path)), { recursive: true });
+    writeFileSync(join(repo, path), text);
+  };
+  const commit = (message: string): string => {
+    git("add", "-A");
+    git("commit", "-q", "-m", message);
+    return git("rev-parse", "HEAD");
+  };
+  git("init", "-q", "-b", "main");
+  write("docs/TASKS.md", PLAN);
+  write("src/app.txt", "hello\n");
+  commit("Start");
+  const guardloop = (args: readonly string[], options: CallOptions = {}): Promise<Ended> =>
+    start(args, { cwd: options.cwd ?? repo, env: { ...env, ...options.env } }, options);
+  return {
+    root,
+    repo,
+    state: join(root, "state", "guardloop"),
+    bin,
+    env,
+    guardloop,
+    run: (script, flags = [], options) =>
+      guardloop(["run", "--agent", "command", ...flags, "--", "sh", "-c", script], options),
+    git,
+    write,
+    commit,
+    faults: (faults) => writeFileSync(join(bin, "docker.faults.json"), JSON.stringify(faults)),
+    dockerCalls: () => readCalls(join(bin, "docker.calls.jsonl")),
+    [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
+  };
+}
+
+/** Puts a scripted program on the world's PATH. */
+export function installProgram(name: string, target: string): void {
+  copyFileSync(join(ROOT, "test/rig", name), target);
+  chmodSync(target, 0o755);
+  writeFileSync(join(dirname(target), "package.json"), '{"type":"module"}');
+}
+
+function baseEnvironment(root: string, bin: string): Record<string, string> {
+  return {
+    PATH: [
+      bin,
+      dirname(process.execPath),
+      "/usr/local/bin",
+      "/usr/bin",
+      "/bin",
+      "/usr/sbin",
+      "/sbin",
+    ].join(":"),
+    HOME: join(root, "home"),
+    TMPDIR: tmpdir(),
+    XDG_STATE_HOME: join(root, "state"),
+    XDG_CONFIG_HOME: join(root, "config"),
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_AUTHOR_NAME: "Ada",
+    GIT_AUTHOR_EMAIL: "ada@example.com",
+    GIT_COMMITTER_NAME: "Ada",
+    GIT_COMMITTER_EMAIL: "ada@example.com",
+    LC_ALL: "C.UTF-8",
+  };
+}
+
+function start(
+  args: readonly string[],
+  at: { readonly cwd: string; readonly env: Record<string, string> },
+  options: CallOptions,
+): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [join(ROOT, "bin/guardloop.js"), ...args], {
+      cwd: at.cwd,
+      env: at.env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let stdout = "";
+    let stderr = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
+      options.onStderr?.(text);
+    });
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, stdout, stderr }));
+    if (child.pid !== undefined) options.onStart?.(child.pid);
+  });
+}
+
+function readCalls(path: string): readonly DockerCall[] {
+  if (!existsSync(path)) return [];
+  const lines = readFileSync(path, "utf8").trim().split("\n");
+  return lines.map((line) => JSON.parse(line) as DockerCall);
+}
+
+/** The calls of `docker run` for agents. */
+export function agentRuns(world: World): readonly (readonly string[])[] {
+  return world
+    .dockerCalls()
+    .map((call) => call.argv)
+    .filter(
+      (argv) =>
+        argv[0] === "run" &&
+        argv.some((one) => one.endsWith("-agent") && one.startsWith("--name=")),
+    );
+}
+
+/**
+ * One hash over everything a checkout is: every file with mode and content, refs, HEAD, index entries and
+ * configuration. Objects and reflogs may grow: publishing a branch adds objects and touches nothing else.
+ */
+export function checkoutDigest(world: World, ignoredRefs: RegExp = /^$/): string {
+  const hash = createHash("sha256");
+  const walk = (directory: string): void => {
+    for (const name of readdirSync(directory).toSorted()) {
+      const path = join(directory, name);
+      if (relative(world.repo, path) === ".git") continue;
+      const stat = lstatSync(path);
+      hash.update(`${relative(world.repo, path)} ${stat.mode} `);
+      if (stat.isSymbolicLink()) hash.update(readlinkSync(path));
+      else if (stat.isDirectory()) walk(path);
+      else hash.update(readFileSync(path));
+    }
+  };
+  walk(world.repo);
+  const refs = world.git("for-each-ref", "--format=%(refname) %(objectname)").split("\n");
+  hash.update(refs.filter((ref) => !ignoredRefs.test(ref)).join("\n"));
+  hash.update(readFileSync(join(world.repo, ".git/HEAD")));
+  hash.update(readFileSync(join(world.repo, ".git/config")));
+  hash.update(world.git("ls-files", "--stage", "-v"));
+  return hash.digest("hex");
+}
+
+export interface RunSummary {
+  readonly id: string;
+  readonly task: string | null;
+  readonly state: string;
+  readonly branch: string | null;
+  readonly base: string;
+  readonly head: string | null;
+  readonly failure: {
+    readonly stage: string;
+    readonly code: string;
+    readonly message: string;
+  } | null;
+}
+
+export async function runsOf(world: World): Promise<readonly RunSummary[]> {
+  const listed = await world.guardloop(["runs", "--json"]);
+  return (JSON.parse(listed.stdout) as { runs: readonly RunSummary[] }).runs;
+}
+
+/** Nothing of a run may be left but its record: no container, lease, snapshot or quarantine. */
+export function leftovers(world: World): readonly string[] {
+  const found: string[] = [];
+  const containers = join(world.bin, "containers");
+  if (existsSync(containers))
+    found.push(...readdirSync(containers).map((name) => `container ${name}`));
+  const runs = join(world.state, "runs");
+  for (const run of existsSync(runs) ? readdirSync(runs) : [])
+    for (const name of ["workspace", "base.git", "outbox", "quarantine.git", "job"])
+      if (existsSync(join(runs, run, name))) found.push(`${run}/${name}`);
+  const pools = join(world.state, "worktrees");
+  for (const file of existsSync(pools) ? readdirSync(pools, { recursive: true }) : [])
+    if (/\.lease\/[^/]+\.json$/.test(String(file))) found.push(`lease ${String(file)}`);
+  return found;
+}

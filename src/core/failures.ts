@@ -121,6 +121,11 @@ export const FAILURES = {
     meaning: "The agent image is not there.",
     cure: "Run `guardloop image build`.",
   },
+  "image-build-failed": {
+    exit: 1,
+    meaning: "The agent image could not be built.",
+    cure: "See the message, then run `guardloop image build` again.",
+  },
   "image-unsuitable": {
     exit: 3,
     meaning: "The image lacks something the guest needs.",

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 
 /** Lower-case base32 without the letters that are read wrongly (Crockford's alphabet). */
 const BASE32 = "0123456789abcdefghjkmnpqrstvwxyz";
-const RUN_ID = /^\d{6}-\d{6}-[0-9a-hjkmnp-tv-z]{5}$/;
 const TASK_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** `YYMMDD-HHMMSS-xxxxx` in UTC: sortable by time, unique across hosts. */
@@ -10,10 +9,6 @@ export function newRunId(now: Date, random: (size: number) => Uint8Array = rando
   const digits = now.toISOString().replaceAll(/[-:T]/g, "").slice(2, 14);
   const tail = [...random(5)].map((byte) => BASE32[byte % 32]).join("");
   return `${digits.slice(0, 6)}-${digits.slice(6)}-${tail}`;
-}
-
-export function isRunId(text: string): boolean {
-  return RUN_ID.test(text);
 }
 
 /**

@@ -2,8 +2,8 @@
  * Characters that steer a terminal or turn text around: C0 and C1 controls, DEL, bidi controls, zero-width
  * characters, the tag block and variation selectors' supplement.
  */
-// oxlint-disable-next-line no-control-regex
 const STEERING =
+  // oxlint-disable-next-line no-control-regex
   /[\u0000-\u001F\u007F-\u009F\u061C\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF\u{E0000}-\u{E01EF}]/gu;
 
 /**

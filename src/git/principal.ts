@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import type { HostEnvironment } from "../core/environment.ts";
 import { type Failure, fail } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
-import { type Git, gitText, userGit } from "./git.ts";
+import { type Git, userGit } from "./git.ts";
 
 /** The working tree the user works in, and the repository it belongs to. */
 export interface Principal {
@@ -83,16 +83,4 @@ export async function readHead(principal: Principal): Promise<Result<Head, Failu
     branchRef,
     branch: branchRef.slice("refs/heads/".length),
   });
-}
-
-/** Resolves a revision to a commit id, or undefined when there is no such commit. */
-export async function resolveCommit(git: Git, revision: string): Promise<string | undefined> {
-  const id = await gitText(git, [
-    "rev-parse",
-    "--verify",
-    "--quiet",
-    "--end-of-options",
-    `${revision}^{commit}`,
-  ]);
-  return id.ok ? id.value : undefined;
 }

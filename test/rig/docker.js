@@ -138,10 +138,10 @@ async function run() {
     stdio: ["ignore", "inherit", "inherit"],
   });
   mkdirSync(containers, { recursive: true });
-  const run = value("label")
+  const runId = value("label")
     .find((one) => one.startsWith("guardloop.run="))
     .slice("guardloop.run=".length);
-  writeFileSync(join(containers, name), JSON.stringify({ pid: child.pid, run }));
+  writeFileSync(join(containers, name), JSON.stringify({ pid: child.pid, run: runId }));
   const status = await new Promise((resolve) =>
     child.on("close", (code, signal) => resolve(signal === null ? code : 137)),
   );

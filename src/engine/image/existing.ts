@@ -1,0 +1,52 @@
+import { z } from "zod";
+import { type Failure, failure } from "../../core/failures.ts";
+import { DEADLINES } from "../../core/limits.ts";
+import { type Result, err, ok } from "../../core/result.ts";
+import { type Stepper, buildFailure } from "./step.ts";
+
+export interface ExistingImage {
+  readonly id: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly sizeBytes: number;
+}
+
+const schema = z.object({
+  Id: z.string(),
+  Size: z.number(),
+  Config: z.object({ Labels: z.record(z.string(), z.string()).nullish() }).nullish(),
+});
+
+/** Looks an image up; undefined when the engine has none of that name. Never pulls. */
+export async function existingImage(
+  steps: Stepper,
+  docker: string,
+  name: string,
+): Promise<Result<ExistingImage | undefined, Failure>> {
+  const exit = await steps.attempt({
+    program: docker,
+    args: ["image", "inspect", "--format", "{{json .}}", name],
+    deadlineMs: DEADLINES.engineQuickMs,
+    output: "kept",
+  });
+  if (!exit.ok) return exit;
+  if (exit.value.code !== 0) {
+    const reason = exit.value.stderr.toString("utf8").trim();
+    if (/no such image/i.test(reason)) return ok(undefined);
+    const why = reason.split("\n")[0] ?? "";
+    return err(failure("engine-unavailable", `Docker does not answer: ${why}`));
+  }
+  const parsed = schema.safeParse(parseJson(exit.value.stdout.toString("utf8")));
+  if (!parsed.success) {
+    return err(buildFailure("`docker image inspect` printed something unexpected."));
+  }
+  const { Id, Size, Config } = parsed.data;
+  return ok({ id: Id, sizeBytes: Size, labels: Config?.Labels ?? {} });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

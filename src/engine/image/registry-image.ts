@@ -1,0 +1,41 @@
+import type { Failure } from "../../core/failures.ts";
+import type { Result } from "../../core/result.ts";
+import type { Exit } from "../../process/command.ts";
+import type { ImageContents } from "./labels.ts";
+import type { Stepper } from "./step.ts";
+import { agentPackages } from "./versions.ts";
+
+const BUILD_MS = 30 * 60_000;
+
+export interface RegistryBuild {
+  readonly docker: string;
+  readonly name: string;
+  readonly contents: ImageContents;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Builds image/Dockerfile on the base image, which must be there already. Needs no root. */
+export function buildOnBase(steps: Stepper, build: RegistryBuild): Promise<Result<Exit, Failure>> {
+  const { contents } = build;
+  const { versions } = contents;
+  const args = {
+    BASE: versions.base,
+    DEBIAN_PACKAGES: versions.debian.packages.join(" "),
+    AGENT_PACKAGES: agentPackages(versions, contents.agents).join(" "),
+  };
+  return steps.must("`docker build`", {
+    program: build.docker,
+    args: [
+      "build",
+      "--force-rm",
+      "--tag",
+      build.name,
+      ...Object.entries(build.labels).flatMap(([name, value]) => ["--label", `${name}=${value}`]),
+      ...Object.entries(args).flatMap(([name, value]) => ["--build-arg", `${name}=${value}`]),
+      // Without a value: the client takes it from its environment, and Docker keeps it out of the image's history.
+      ...steps.proxyNames.flatMap((name) => ["--build-arg", name]),
+      contents.imageDir,
+    ],
+    deadlineMs: BUILD_MS,
+  });
+}

@@ -1,0 +1,25 @@
+import { type ExistingImage } from "./existing.ts";
+import { type ImageSource, IMAGE_LABEL, agentsOfLabel, inputsDigest } from "./labels.ts";
+import type { ImageAgent, ImageVersions } from "./versions.ts";
+
+export interface Wanted {
+  readonly imageDir: string;
+  readonly versions: ImageVersions;
+  /** `default` accepts whatever agents the image has. */
+  readonly agents: readonly ImageAgent[] | "default";
+  readonly source: "auto" | ImageSource;
+}
+
+/** The image with its source when it is made of what is wanted; undefined when it must be built. */
+export async function upToDate(
+  image: ExistingImage,
+  wanted: Wanted,
+): Promise<(ExistingImage & { readonly source: ImageSource }) | undefined> {
+  const source = image.labels[IMAGE_LABEL.source];
+  if (source !== "registry" && source !== "debian") return undefined;
+  if (wanted.source !== "auto" && wanted.source !== source) return undefined;
+  const agents =
+    wanted.agents === "default" ? agentsOfLabel(image.labels[IMAGE_LABEL.agents]) : wanted.agents;
+  const digest = await inputsDigest({ ...wanted, agents });
+  return digest === image.labels[IMAGE_LABEL.inputs] ? { ...image, source } : undefined;
+}

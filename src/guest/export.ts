@@ -1,0 +1,125 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { ARTIFACT, type Manifest } from "../core/artifacts.ts";
+import type { AgentReport } from "./agent.ts";
+import { type Draft, type DraftContext, type Gathered, bestDraft } from "./drafts.ts";
+import { mustText } from "./git.ts";
+import { readHead } from "./head.ts";
+import { type ExportedCommit, type History, flattened, readHistory, treeOf } from "./history.ts";
+import { writeManifest } from "./manifest.ts";
+import { ownCommit } from "./own-commit.ts";
+import { makeRepository, makeScratch } from "./own-repository.ts";
+import { kindOf } from "./read-file.ts";
+import { makeReadable } from "./readable.ts";
+import { sweep } from "./sweep.ts";
+import { GUEST_VERSION } from "./version.ts";
+
+export interface ExportContext extends DraftContext {
+  readonly agent: AgentReport;
+}
+
+/** What one attempt starts from: the agent's HEAD, or the base and the files alone. */
+type Source =
+  | { readonly kind: "head"; readonly commit: string }
+  | { readonly kind: "files"; readonly reason: string };
+
+/**
+ * Exports the work as patches and writes the manifest, last. Tries the agent's history first; when that cannot be
+ * read, or does not survive the way through patches, exports the files alone.
+ *
+ * @throws when neither can be exported.
+ */
+export async function exportWork(context: ExportContext): Promise<Manifest> {
+  const { job, say } = context;
+  await makeReadable(job.paths.artifacts);
+  await rm(join(job.paths.artifacts, ARTIFACT.manifest), { recursive: true, force: true });
+  const head = await readHead(job.paths.workspace);
+  if (!head.ok) return exportFrom(context, { kind: "files", reason: head.error });
+  try {
+    return await exportFrom(context, { kind: "head", commit: head.value });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    say(`the agent's history could not be exported (${reason}); exporting the files alone.`);
+    const clause = "the agent's commits could not be read or exported";
+    return exportFrom(context, { kind: "files", reason: clause });
+  }
+}
+
+async function exportFrom(context: ExportContext, source: Source): Promise<Manifest> {
+  const scratch = await makeScratch();
+  try {
+    const gathered = await gather(context, source, scratch.directory);
+    const draft = await bestDraft(context, gathered);
+    if (draft.problem !== undefined) {
+      if (source.kind === "head") throw new Error(draft.problem);
+      context.say(
+        `the patches do not give back the work, the host will refuse them: ${draft.problem}.`,
+      );
+    }
+    const manifest = await describe(context, gathered, draft);
+    await writeManifest(context.job.paths.artifacts, manifest);
+    return manifest;
+  } finally {
+    await scratch.remove();
+  }
+}
+
+async function gather(context: ExportContext, source: Source, scratch: string): Promise<Gathered> {
+  const { job, say, surroundings } = context;
+  const { workspace, baseStore, baseIndex } = job.paths;
+  const stores = [join(baseStore, "objects")];
+  const agentsObjects = join(workspace, ".git", "objects");
+  if (source.kind === "head" && (await kindOf(agentsObjects)) === "directory")
+    stores.push(agentsObjects);
+  const own = await makeRepository(join(scratch, "own.git"), surroundings, {
+    base: job.base,
+    objectStores: stores,
+  });
+  await treeOf(own.git, job.base);
+  const start = source.kind === "head" ? source.commit : job.base;
+  const startTree = await treeOf(own.git, start);
+  const input = { indexFile: join(scratch, "work.index"), workspace, baseIndex, commit: start };
+  const swept = await sweep(own, { ...input, base: job.base, overlayPaths: job.overlayPaths }, say);
+  const leftovers =
+    swept.tree === startTree
+      ? undefined
+      : await ownCommit(own.git, job, { tree: swept.tree, parent: start });
+  const history =
+    source.kind === "files"
+      ? flattened(source.reason, 0)
+      : withLeftovers(await readHistory(own.git, job.base, start), leftovers);
+  return { own, scratch, swept, history, committedLeftovers: leftovers !== undefined };
+}
+
+function withLeftovers(history: History, leftovers: ExportedCommit | undefined): History {
+  if (history.kind !== "linear" || leftovers === undefined) return history;
+  return { kind: "linear", commits: [...history.commits, leftovers] };
+}
+
+async function describe(
+  { job, agent }: ExportContext,
+  { own, swept, committedLeftovers }: Gathered,
+  draft: Draft,
+): Promise<Manifest> {
+  return {
+    version: 1,
+    base: job.base,
+    patches: draft.patches.map(({ file, commit }) => ({
+      file,
+      commit: commit.id,
+      tree: commit.tree,
+      author: commit.author,
+      message: commit.message,
+    })),
+    finalTree: swept.tree,
+    history: draft.history,
+    committedLeftovers,
+    ignoredLeftBehind: swept.leftBehind,
+    agent,
+    versions: {
+      guest: GUEST_VERSION,
+      node: process.versions.node,
+      git: (await mustText(own.git, ["--version"])).replace(/^git version /, ""),
+    },
+  };
+}

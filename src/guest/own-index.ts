@@ -1,0 +1,84 @@
+import { copyFile, rm } from "node:fs/promises";
+import { type Git, type GitCall, must } from "./git.ts";
+import { nulSeparated, pathBytes } from "./nul-separated.ts";
+
+/** The guest's index over the workspace's files. */
+export interface OwnIndex {
+  readonly git: Git;
+  /** What every call needs to see the workspace through this index. */
+  readonly view: Pick<GitCall, "indexFile" | "workTree" | "cwd">;
+}
+
+export interface IndexSources {
+  readonly indexFile: string;
+  readonly workspace: string;
+  /** Its stat data spares hashing every file that nobody touched. */
+  readonly baseIndex: string;
+  readonly commit: string;
+}
+
+/** Makes an index that holds exactly the commit's tree. */
+export async function makeIndex(git: Git, sources: IndexSources): Promise<OwnIndex> {
+  const view = {
+    indexFile: sources.indexFile,
+    workTree: sources.workspace,
+    cwd: sources.workspace,
+  };
+  const index = { git, view };
+  if (await hasStatData(index, sources)) return index;
+  await rm(sources.indexFile, { force: true });
+  await must(git, ["read-tree", sources.commit], view);
+  return index;
+}
+
+async function hasStatData(index: OwnIndex, sources: IndexSources): Promise<boolean> {
+  try {
+    await copyFile(sources.baseIndex, sources.indexFile);
+  } catch {
+    return false;
+  }
+  // A one-tree merge: the tree's entries, with the index's stat data wherever the two agree.
+  return (await index.git(["read-tree", "-m", sources.commit], index.view)).code === 0;
+}
+
+export const GITLINK = "160000";
+
+export interface IndexEntry {
+  readonly mode: string;
+  readonly path: string;
+}
+
+/** Goes through the index, one entry at a time. */
+export async function eachEntry(
+  index: OwnIndex,
+  onEntry: (entry: IndexEntry) => void,
+): Promise<void> {
+  const stdout = nulSeparated((record) => onEntry(entryOf(record)));
+  await must(index.git, ["ls-files", "-z", "--stage"], { ...index.view, stdout });
+}
+
+/** Takes paths out of the index; the files stay. */
+export async function forget(index: OwnIndex, paths: readonly string[]): Promise<void> {
+  if (paths.length === 0) return;
+  const stdin = pathBytes(paths.map((path) => `${path}\0`).join(""));
+  await must(index.git, ["update-index", "-z", "--force-remove", "--stdin"], {
+    ...index.view,
+    stdin,
+  });
+}
+
+/** Paths of the links to other repositories in a tree. */
+export async function gitlinksOf(git: Git, commit: string): Promise<ReadonlySet<string>> {
+  const links = new Set<string>();
+  const stdout = nulSeparated((record) => {
+    const entry = entryOf(record);
+    if (entry.mode === GITLINK) links.add(entry.path);
+  });
+  await must(git, ["ls-tree", "-r", "-z", commit], { stdout });
+  return links;
+}
+
+/** `MODE … TAB PATH`, as ls-files --stage and ls-tree print it. */
+function entryOf(record: string): IndexEntry {
+  return { mode: record.slice(0, 6), path: record.slice(record.indexOf("\t") + 1) };
+}

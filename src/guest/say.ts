@@ -1,0 +1,20 @@
+/** Prints one line on standard error. */
+export type Say = (line: string) => void;
+
+const MAX_LINE = 600;
+
+/**
+ * A printer for guest lines. They end up in the host's log next to what the agent printed, and they may quote
+ * file names, so control and bidirectional characters are made visible here.
+ */
+export function sayOn(write: (text: string) => void): Say {
+  return (line) => write(`guardloop guest: ${visible(line).slice(0, MAX_LINE)}\n`);
+}
+
+/** Replaces control characters, line and bidirectional controls by their code, as `\u{1b}`. */
+export function visible(text: string): string {
+  return text.replaceAll(
+    /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+}

@@ -1,0 +1,164 @@
+import { cp, readFile, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { imageDir, stageOfPrograms } from "./scripted-programs.ts";
+
+const isRoot = process.getuid?.() === 0;
+
+describe("where a registry answers", () => {
+  test("the image is built on the base image with pinned agents, and says what it is made of", async () => {
+    await using stage = await stageOfPrograms();
+    await stage.set("registry");
+
+    const built = await stage.build();
+
+    expect(built).toMatchObject({
+      ok: true,
+      value: {
+        outcome: "built",
+        source: "registry",
+        labels: { "guardloop.image.source": "registry", "guardloop.image.agents": "codex,claude" },
+      },
+    });
+    const build = (await stage.calls()).find((call) => call.startsWith("docker build"));
+    expect(build).toContain("BASE=node:22-bookworm-slim");
+    expect(build).toMatch(
+      /AGENT_PACKAGES=@openai\/codex@[\d.]+ @anthropic-ai\/claude-code@[\d.]+ /,
+    );
+    expect(build).toMatch(/DEBIAN_PACKAGES=.*\bgit\b/);
+  });
+
+  test("a second build does nothing, whatever the order in which the agents are named", async () => {
+    await using stage = await stageOfPrograms();
+    await stage.set("registry");
+    await stage.build({ agents: ["codex", "claude"] });
+
+    const second = await stage.build({ agents: ["claude", "codex"] });
+
+    expect(second).toMatchObject({
+      ok: true,
+      value: { outcome: "up-to-date", source: "registry" },
+    });
+    expect((await stage.calls()).filter((call) => call.startsWith("docker build"))).toHaveLength(1);
+  });
+
+  test.for([
+    ["other agents are wanted", { agents: ["codex"] }],
+    ["a rebuild is asked for", { rebuild: "always" }],
+  ] as const)("it is built again when %s", async ([, changes]) => {
+    await using stage = await stageOfPrograms();
+    await stage.set("registry");
+    await stage.build();
+    expect(await stage.build(changes)).toMatchObject({ ok: true, value: { outcome: "built" } });
+  });
+
+  test("it is built again when one letter in the image directory has changed", async () => {
+    await using stage = await stageOfPrograms();
+    await stage.set("registry");
+    await stage.build();
+    const changed = join(stage.stage, "image");
+    await cp(imageDir, changed, { recursive: true });
+    expect(await stage.build({ imageDir: changed })).toMatchObject({
+      value: { outcome: "up-to-date" },
+    });
+
+    const dockerfile = join(changed, "Dockerfile");
+    await writeFile(dockerfile, (await readFile(dockerfile, "utf8")).replace("bash", "dash"));
+
+    expect(await stage.build({ imageDir: changed })).toMatchObject({ value: { outcome: "built" } });
+  });
+
+  test("a build that fails says so with the program's last lines and leaves nothing behind", async () => {
+    await using stage = await stageOfPrograms();
+    await stage.set("registry");
+    await stage.set("build-fails");
+
+    const failed = await stage.build();
+
+    expect(failed).toMatchObject({ ok: false, error: { code: "image-build-failed" } });
+    expect(failed.ok ? [] : failed.error.details).toContain("apt-get: no space left");
+    expect(await readdir(join(stage.stage, "work"))).toEqual([]);
+  });
+});
+
+describe("where no registry answers", () => {
+  test("asking for the registry is refused, naming the base image and the reason", async () => {
+    await using stage = await stageOfPrograms();
+    const refused = await stage.build({ source: "registry" });
+    expect(refused).toMatchObject({ ok: false, error: { code: "image-build-failed" } });
+    expect(refused.ok ? "" : refused.error.message).toMatch(/node:22-bookworm-slim.*no such host/);
+  });
+
+  test.runIf(isRoot)("root gets it from Debian packages, and is told", async () => {
+    await using stage = await stageOfPrograms();
+
+    const built = await stage.build();
+
+    expect(built).toMatchObject({
+      value: { source: "debian", labels: { "guardloop.image.source": "debian" } },
+    });
+    expect(stage.progress.join("\n")).toContain("No image registry answers (no such host)");
+    const calls = (await stage.calls()).join("\n");
+    expect(calls).toMatch(/debootstrap --variant=minbase --include=\S*\bgit\b\S* bookworm /);
+    expect(calls).toMatch(/npm install .*@openai\/codex@[\d.]+ @anthropic-ai\/claude-code@[\d.]+/);
+    expect(await stage.build()).toMatchObject({ value: { outcome: "up-to-date" } });
+  });
+
+  test.runIf(isRoot)(
+    "that image is small, has its mount points, and nothing of the host",
+    async () => {
+      await using stage = await stageOfPrograms();
+      await stage.build();
+      const archive = await stage.read("archive");
+      expect(archive).toMatch(/^drwxr-xr-x 1000\/1000 .* \.\/guardloop\/$/m);
+      expect(archive).toMatch(/^drwxr-xr-x 1000\/1000 .* \.\/workspace\/$/m);
+      expect(archive).toMatch(/^drwxrwxrwt 0\/0 .* \.\/tmp\/$/m);
+      expect(archive).toContain("./usr/local/bin/node");
+      expect(archive).toContain("./usr/share/doc/git/copyright");
+      expect(archive).not.toMatch(/etc\/hostname|lists\/index|changelog|node-linux/);
+      expect(await readdir(join(stage.stage, "work"))).toEqual([]);
+    },
+  );
+
+  test.skipIf(isRoot)("an ordinary user is told that root is needed", async () => {
+    await using stage = await stageOfPrograms();
+    const refused = await stage.build();
+    expect(refused.ok ? "" : refused.error.message).toContain("needs root");
+    expect((await stage.calls()).join("\n")).not.toContain("debootstrap");
+  });
+});
+
+describe("when no agents are named", () => {
+  test("the image gets all of them", async () => {
+    await using stage = await stageOfPrograms();
+    await stage.set("registry");
+    const built = await stage.build({ agents: "default" });
+    expect(built).toMatchObject({
+      value: { labels: { "guardloop.image.agents": "codex,claude" } },
+    });
+  });
+
+  test("it gets none, with a note, when npm does not answer", async () => {
+    await using stage = await stageOfPrograms();
+    await stage.set("registry");
+    await stage.set("npm-down");
+    const built = await stage.build({ agents: "default" });
+    expect(built).toMatchObject({ value: { labels: { "guardloop.image.agents": "none" } } });
+    expect(stage.progress.join("\n")).toContain("The npm registry does not answer");
+  });
+
+  test("a current image keeps the agents it was built with", async () => {
+    await using stage = await stageOfPrograms();
+    await stage.set("registry");
+    await stage.build({ agents: ["codex"] });
+    expect(await stage.build({ agents: "default" })).toMatchObject({
+      value: { outcome: "up-to-date", labels: { "guardloop.image.agents": "codex" } },
+    });
+  });
+});
+
+test("an engine that does not answer is not taken for a missing image", async () => {
+  await using stage = await stageOfPrograms();
+  await stage.set("engine-down");
+  expect(await stage.build()).toMatchObject({ ok: false, error: { code: "engine-unavailable" } });
+});

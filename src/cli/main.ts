@@ -48,7 +48,7 @@ async function main(): Promise<ExitStatus> {
     end = usageFailure(error);
   }
   if (end.ok) return end.value;
-  printFailure(output, end.error, format);
+  printFailure(output, end.error, { format });
   return exitStatusOf(end.error.code);
 }
 

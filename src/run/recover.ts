@@ -12,6 +12,7 @@ import type { RunServices } from "./services.ts";
 import { type AgentRan, removeContainers } from "./stages/agent.ts";
 import { collectStage } from "./stages/collect.ts";
 import { importStage } from "./stages/import.ts";
+import { leaseHolder } from "./stages/lease.ts";
 import { releaseStage } from "./stages/release.ts";
 import { reviewStage } from "./stages/review.ts";
 import { removeSnapshot } from "./stages/snapshot.ts";
@@ -96,8 +97,14 @@ interface Report {
   readonly problems: string[];
 }
 
-/** Containers and snapshots that belong to no living run: found by label and by path, without the database. */
+/** What belongs to no living run: found by label, by path and by holder, so it works without the database too. */
 async function removeOrphans(services: RecoverServices, report: Report): Promise<void> {
+  await removeOrphanContainers(services, report);
+  await returnOrphanLeases(services, report);
+  await removeOrphanSnapshots(services, report);
+}
+
+async function removeOrphanContainers(services: RecoverServices, report: Report): Promise<void> {
   const containers = await services.engine.list(stateId(services.env.stateDir));
   if (!containers.ok) report.problems.push(containers.error.message);
   for (const container of containers.ok ? containers.value : []) {
@@ -106,14 +113,33 @@ async function removeOrphans(services: RecoverServices, report: Report): Promise
     if (removed.ok) report.actions.push(`Removed the container ${container.name}.`);
     else report.problems.push(removed.error.message);
   }
+}
+
+async function returnOrphanLeases(services: RecoverServices, report: Report): Promise<void> {
+  const leases = await services.leases.find(leaseHolder(""));
+  if (!leases.ok) report.problems.push(leases.error.message);
+  for (const lease of leases.ok ? leases.value : []) {
+    if (isAlive(services, lease.holder.slice(leaseHolder("").length))) continue;
+    const returned = await services.leases.release(lease);
+    if (returned.ok) report.actions.push(`Returned the lease of ${lease.path}.`);
+    else report.problems.push(returned.error.message);
+  }
+}
+
+async function removeOrphanSnapshots(services: RecoverServices, report: Report): Promise<void> {
   const directory = join(services.env.stateDir, "runs");
   for (const runId of await readdir(directory).catch(() => [])) {
     const run = services.history.run(runId);
-    if (isAlive(services, runId) || (run !== undefined && run.keptSnapshot !== null)) continue;
     const paths = runPaths(services.env.stateDir, runId);
-    if (!(await hasSnapshot(paths))) continue;
-    await removeSnapshot({ paths });
-    report.actions.push(`Removed the left-over snapshot of run ${runId}.`);
+    if (isAlive(services, runId) || !(await hasSnapshot(paths))) continue;
+    if (run === undefined)
+      report.problems.push(
+        `${paths.root} holds a snapshot, but the history does not know its run: look for work in it, then remove it.`,
+      );
+    else if (run.keptSnapshot === null) {
+      await removeSnapshot({ paths });
+      report.actions.push(`Removed the left-over snapshot of run ${runId}.`);
+    }
   }
 }
 

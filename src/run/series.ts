@@ -44,6 +44,7 @@ export async function runSeries(
   let failure: Failure | undefined;
   let stack: StackTop = { base: invocation.head.commit, parentRun: null };
   for (let turn = 0; turn < maxTasks; turn += 1) {
+    if (turn === 0) warnOfOpenRuns(services, invocation);
     const spec = await nextSpec(services, invocation, stack);
     // Without a task at the start nothing was created; later it is the natural end of the plan.
     if (!spec.ok) return turn === 0 ? spec : ok({ runs, failure, why: endOfPlan(spec.error) });
@@ -118,6 +119,17 @@ function openTasks(services: SeriesServices, invocation: Invocation): ReadonlyMa
       .filter((run) => run.task !== null && (run.state === "ready" || run.state === "running"))
       .map((run) => [run.task ?? "", `has the open run ${run.id}`]),
   );
+}
+
+/** A stack of this invocation begins at the checkout again, so what waits for a decision may be done twice. */
+function warnOfOpenRuns(services: SeriesServices, invocation: Invocation): void {
+  if (invocation.settings.run.mode === "independent") return;
+  for (const [task, why] of openTasks(services, invocation))
+    services.report({
+      type: "notice",
+      runId: null,
+      text: `${task} ${why} already and may be chosen again: promote or discard that run, or pass --independent.`,
+    });
 }
 
 async function oneRun(services: SeriesServices, spec: RunSpec): Promise<Result<FinishedRun, Stop>> {

@@ -34,10 +34,6 @@ afterAll(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-export function bundlePath(): string {
-  return bundle;
-}
-
 const GIT_ENV = {
   PATH: process.env.PATH,
   HOME: "/nonexistent",

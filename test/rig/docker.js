@@ -2,7 +2,7 @@
 // A scripted stand-in for the docker client. It keeps no promise of isolation: it runs the guest on the host with the
 // mounted directories in place of the container's paths. Tests read what it was called with and switch faults on in
 // `docker.faults.json` beside it.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import {
   appendFileSync,
   existsSync,
@@ -93,6 +93,8 @@ function rm() {
   const name = argv.at(-1);
   const file = join(containers, name);
   if (!existsSync(file)) die(`Error: No such container: ${name}`, 1);
+  if (faults.removeRefused === true)
+    die(`Error response from daemon: container ${name}: could not kill: permission problem`, 1);
   try {
     process.kill(-JSON.parse(readFileSync(file, "utf8")).pid, "SIGKILL");
   } catch {}
@@ -106,13 +108,14 @@ function events() {
 async function run() {
   if (faults.runRefused === true)
     die("docker: Error response from daemon: something is wrong.", 125);
+  if (argv.some((one) => one.startsWith("--name=guardloop-image-check-"))) return checkImage();
   const options = argv.slice(1).filter((one) => one.startsWith("--"));
   const value = (name) =>
     options.filter((one) => one.startsWith(`--${name}=`)).map((one) => one.slice(name.length + 3));
   const name = value("name")[0];
   const mounts = Object.fromEntries(
     value("mount").map((mount) => {
-      const fields = Object.fromEntries(mount.split(",").map((field) => field.split("=")));
+      const fields = Object.fromEntries(csv(mount).map((field) => field.split(/=(.*)/s)));
       return [fields.target, fields.source];
     }),
   );
@@ -145,10 +148,27 @@ async function run() {
   const status = await new Promise((resolve) =>
     child.on("close", (code, signal) => resolve(signal === null ? code : 137)),
   );
-  after(onHost);
+  after(onHost, name);
   rmSync(home, { recursive: true, force: true });
   if (faults.containerStays !== true) rmSync(join(containers, name), { force: true });
   process.exit(status);
+}
+
+/** What a foreign image says when it is asked for node and git; `imageHas` is its answer, or "no node". */
+function checkImage() {
+  const has = faults.imageHas ?? { node: "22.0.0", git: "git version 2.47.3" };
+  if (has === "no node")
+    die(
+      'docker: Error response from daemon: failed to create task: exec: "node": executable file not found in $PATH: unknown.',
+      127,
+    );
+  console.log(JSON.stringify(has));
+}
+
+/** The engine reads `--mount` as one CSV record: a field with a comma or a quote is quoted, quotes are doubled. */
+function csv(record) {
+  const fields = record.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g);
+  return Array.from(fields, ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain);
 }
 
 /** Rewrites the job for the host, and lets Git in the snapshot find the base's objects there. */
@@ -165,7 +185,7 @@ function prepareJob(onHost, jobPath, home) {
 }
 
 /** Faults of what comes out of a container. */
-function after(onHost) {
+function after(onHost, name) {
   const outbox = onHost("/guardloop/artifacts");
   for (const name of faults.removeArtifacts ?? [])
     rmSync(join(outbox, name), { recursive: true, force: true });
@@ -177,6 +197,19 @@ function after(onHost) {
         readFileSync(path, "utf8").replaceAll(faults.editPatch.from, faults.editPatch.to),
       );
     }
-  for (const [name, text] of Object.entries(faults.writeArtifacts ?? {}))
-    writeFileSync(join(outbox, name), text);
+  for (const [file, text] of Object.entries(faults.writeArtifacts ?? {}))
+    writeFileSync(join(outbox, file), text);
+  // A shell script with the last word, after the guest of an agent's container has ended.
+  if (faults.afterScript !== undefined && name.endsWith("-agent"))
+    execFileSync("sh", ["-ec", faults.afterScript], {
+      cwd: outbox,
+      env: {
+        PATH: process.env.PATH,
+        OUTBOX: outbox,
+        WORKSPACE: onHost("/workspace"),
+        BASE_STORE: onHost("/guardloop/base.git"),
+        FAULTS: faultsFile,
+      },
+      stdio: ["ignore", "ignore", "inherit"],
+    });
 }

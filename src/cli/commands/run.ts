@@ -12,7 +12,8 @@ import { type Context, gitProgram, historyOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
 import { printFailure } from "../output/failure.ts";
 import { humanProgress, jsonProgress } from "../output/progress.ts";
-import { bold, dim, green, red, yellow } from "../output/text.ts";
+import { stateText } from "../output/state.ts";
+import { bold, dim, yellow } from "../output/text.ts";
 import { type PreparedRun, prepareRun } from "../prepare-run.ts";
 import { addSettingOptions, settingFlags } from "../setting-options.ts";
 
@@ -83,6 +84,12 @@ function announce({ context, format }: Call, { invocation, leases }: PreparedRun
         bold(`Passed into the container, readable by everything in it: ${passed.join(", ")}.`),
       );
   }
+  if (settings.run.promote === "auto")
+    context.output.progress(
+      bold(
+        "Promote auto: what an agent made lands in your checkout without anybody having looked at it.",
+      ),
+    );
   context.output.progress(
     dim(`Leases: ${leases.description}. Image: ${settings.container.image}.`),
   );
@@ -111,21 +118,21 @@ function summarise(call: Call, history: History, series: SeriesEnd): CommandEnd 
     output.json({ version: 1, type: "end", runs: ids, why: series.why, exitStatus: status });
     return ok(status);
   }
-  if (series.failure !== undefined) printFailure(output, series.failure, "human");
+  if (series.failure !== undefined) {
+    const failed = series.runs.find((run) => !run.result.ok)?.runId;
+    printFailure(output, series.failure, {
+      format: "human",
+      ...(failed === undefined ? {} : { runId: failed }),
+    });
+  }
   output.result("");
   for (const id of ids) {
     const run = history.run(id);
     if (run === undefined) continue;
-    const state =
-      run.state === "ready"
-        ? green(run.state)
-        : run.state === "promoted"
-          ? green(run.state)
-          : red(run.state);
     output.result(
       bold(id),
       "  ",
-      state,
+      stateText(run.state),
       `  ${run.task ?? "no task chosen"}  `,
       run.branch ?? run.failure?.code ?? "",
     );

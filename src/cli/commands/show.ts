@@ -12,6 +12,7 @@ import { readSpec } from "../../run/stages/spec.ts";
 import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
 import { withRun } from "../with-run.ts";
+import { namingRun } from "../output/failure.ts";
 import type { Output } from "../output/output.ts";
 import { duration, size } from "../output/duration.ts";
 import { stateText } from "../output/state.ts";
@@ -176,5 +177,5 @@ function printEnd(output: Output, run: RunRecord): void {
     dim(` [${failure.code} in ${failure.stage}]`),
   );
   for (const line of failure.details) output.result("            ", line);
-  output.result("What to do  ", failure.cure.replaceAll(/\bRUN\b/g, run.id));
+  output.result("What to do  ", namingRun(failure.cure, run.id));
 }

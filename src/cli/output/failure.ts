@@ -3,8 +3,13 @@ import type { Output } from "./output.ts";
 import { bold, dim, red } from "./text.ts";
 
 /** Says what is wrong, where, and what to do; a mistake on the command line in one line. With `--json` the same goes to standard output as one object. */
-export function printFailure(output: Output, failure: Failure, format: "human" | "json"): void {
-  const { code, message, cure, details } = failure;
+export function printFailure(
+  output: Output,
+  failure: Failure,
+  { format, runId }: { readonly format: "human" | "json"; readonly runId?: string },
+): void {
+  const { code, message, details } = failure;
+  const cure = runId === undefined ? failure.cure : namingRun(failure.cure, runId);
   if (format === "json") {
     output.json({ version: 1, error: { code, message, cure, details } });
     return;
@@ -16,4 +21,9 @@ export function printFailure(output: Output, failure: Failure, format: "human" |
   output.progress(red("guardloop: "), bold(message));
   for (const line of details) output.progress("  ", line);
   output.progress(cure, dim(` [${code}]`));
+}
+
+/** The table of failures says RUN where a command wants a run's id; a person can then copy the command. */
+export function namingRun(cure: string, runId: string): string {
+  return cure.replaceAll(/\bRUN\b/g, runId);
 }

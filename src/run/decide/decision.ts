@@ -45,7 +45,13 @@ export function checkState(
     );
   const { branch, head, task } = run;
   if (!mayBecome(run.state, next) || branch === null || head === null || task === null)
-    return fail("not-in-this-state", `Run ${run.id} is ${run.state}, so it cannot become ${next}.`);
+    return fail(
+      "not-in-this-state",
+      `Run ${run.id} is ${run.state}, so it cannot become ${next}.`,
+      {
+        cure: `See \`guardloop show ${run.id}\`.`,
+      },
+    );
   return ok({ ...run, branch, head, task });
 }
 

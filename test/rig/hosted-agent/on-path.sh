@@ -1,0 +1,2 @@
+#!/bin/sh
+exec node /opt/scripted-model/start.mjs "${0##*/}" "$@"

@@ -24,12 +24,18 @@ exec codex exec "$@"
 /**
  * The commands the model runs do not get the keys, so that a careless `env` does not put one into the log. That
  * is tidiness, not a boundary: they run as the same user as codex.
+ *
+ * Without `plugins = false` codex asks github.com and chatgpt.com for its list of plugins at every start, for a home
+ * that is thrown away, and what it finds there becomes part of what the model is told.
  */
 const CONFIG = `
 check_for_update_on_startup = false
 
 [analytics]
 enabled = false
+
+[features]
+plugins = false
 
 [shell_environment_policy]
 exclude = ["CODEX_API_KEY", "OPENAI_API_KEY"]

@@ -7,6 +7,7 @@ import { type Failure, fail } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
 import type { Engine, EngineFacts, ImageFacts } from "../engine/port.ts";
 import type { Head, Principal } from "../git/principal.ts";
+import { refuseOperationUnderWay } from "../git/preconditions.ts";
 import { readHead } from "../git/principal.ts";
 import { readFileAt } from "../git/read-files.ts";
 import { chooseLeasePool } from "../lease/choose.ts";
@@ -37,6 +38,8 @@ export async function prepareRun(
 ): Promise<Result<PreparedRun, Failure>> {
   const principal = await principalOf(context);
   if (!principal.ok) return principal;
+  const quiet = await refuseOperationUnderWay(principal.value);
+  if (!quiet.ok) return quiet;
   const early = await readHead(principal.value);
   if (!early.ok) return early;
   const at = { principal: principal.value, commit: early.value.commit };
@@ -107,7 +110,7 @@ async function withTools(
 /** The engine, proven to answer, and the image, proven to suit. */
 export async function engineAndImage(
   context: Context,
-  settings: Settings,
+  settings: { readonly container: { readonly image: string } },
 ): Promise<Result<{ engine: Engine; facts: EngineFacts; image: ImageFacts }, Failure>> {
   const engine = engineOf(context);
   if (!engine.ok) return engine;

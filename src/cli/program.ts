@@ -17,6 +17,7 @@ import { runsCommand } from "./commands/runs.ts";
 import { showCommand } from "./commands/show.ts";
 import { tasksCommand } from "./commands/tasks.ts";
 import { trustCommand } from "./commands/trust.ts";
+import { validateCommand } from "./commands/validate.ts";
 import type { Context } from "./context.ts";
 import type { Finish } from "./define.ts";
 
@@ -29,6 +30,7 @@ const COMMANDS = [
   showCommand,
   logsCommand,
   reviewCommand,
+  validateCommand,
   promoteCommand,
   discardCommand,
   restoreCommand,

@@ -41,4 +41,14 @@ export interface Settings {
     /** Path of a template in the repository, relative to its root. */
     readonly template: string | undefined;
   };
+  readonly validate: {
+    /** In the order in which they run; `line` is for `sh -c` in the container. */
+    readonly commands: readonly {
+      readonly name: string;
+      readonly line: string;
+      readonly minutes: number | undefined;
+    }[];
+    /** Limit of a command that names none. */
+    readonly minutes: number;
+  };
 }

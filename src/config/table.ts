@@ -3,6 +3,7 @@ import * as boundary from "./sections/boundary.ts";
 import * as container from "./sections/container.ts";
 import * as plan from "./sections/plan.ts";
 import * as run from "./sections/run.ts";
+import * as validate from "./sections/validate.ts";
 import type { Setting } from "./setting.ts";
 import type { Settings } from "./settings.ts";
 
@@ -35,6 +36,8 @@ export const SETTINGS = [
   run.onFailure,
   run.promote,
   run.promptTemplate,
+  validate.validateCommands,
+  validate.validateMinutes,
 ] as const;
 
 export type SettingKey = (typeof SETTINGS)[number]["key"];
@@ -51,6 +54,7 @@ export const SECTIONS = {
   overlay: "Files that Git does not track.",
   run: "Several tasks, and what happens with the results.",
   prompt: "What the agent is told.",
+  validate: "Commands of the project that decide whether a result is good.",
 } as const satisfies Record<keyof Settings, string>;
 
 /** Builds the final shape. `read` gives the final value of one setting. */
@@ -84,5 +88,9 @@ export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Setti
       promote: read(run.promote),
     },
     prompt: { template: read(run.promptTemplate) },
+    validate: {
+      commands: read(validate.validateCommands),
+      minutes: read(validate.validateMinutes),
+    },
   };
 }

@@ -1,4 +1,5 @@
 import type { FailureCode } from "./failures.ts";
+import type { Validation } from "./run-spec.ts";
 import type { StageName } from "./stage-name.ts";
 
 export interface RecordedOwner {
@@ -37,6 +38,7 @@ export type RunEvent =
       readonly details: readonly string[];
     }
   | { readonly type: "run-interrupted"; readonly stage: StageName; readonly message: string }
+  | { readonly type: "validated"; readonly validation: Validation }
   | { readonly type: "salvaged"; readonly patches: number }
   | {
       readonly type: "snapshot-kept";
@@ -53,6 +55,8 @@ export type RunEvent =
       readonly by: string;
       readonly why: string;
       readonly accepted: readonly string[];
+      /** Why a failed or missing validation was passed over; null when it was not. */
+      readonly withoutValidation: string | null;
     }
   | {
       readonly type: "run-rolled-back";

@@ -258,6 +258,11 @@ export const FAILURES = {
     meaning: "The imported tree is not the tree the agent had; nothing was published.",
     cure: "The patches are kept in the run record.",
   },
+  "validation-failed": {
+    exit: 4,
+    meaning: "A validation command did not pass on the imported tree.",
+    cure: "Run `guardloop logs RUN --validation` to see why.",
+  },
   "branch-exists": {
     exit: 4,
     meaning: "The agent branch exists already with another commit; it was not overwritten.",

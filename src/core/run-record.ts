@@ -1,5 +1,5 @@
 import type { RecordedOwner, RunEvent, StoredEvent } from "./events.ts";
-import type { StageTiming } from "./run-spec.ts";
+import type { StageTiming, Validation } from "./run-spec.ts";
 import type { RunState } from "./run-state.ts";
 import type { StageName } from "./stage-name.ts";
 import { unreachable } from "./result.ts";
@@ -27,6 +27,8 @@ export interface RunRecord {
   /** Outputs of the stages that are done, for recovery. */
   readonly outputs: Readonly<Partial<Record<StageName, unknown>>>;
   readonly salvagedPatches: number;
+  /** The newest validation; it counts only for its own tree. */
+  readonly validation: Validation | null;
   readonly keptSnapshot: {
     readonly path: string;
     readonly sizeBytes: number;
@@ -63,6 +65,7 @@ export function foldRun(events: readonly StoredEvent[]): RunRecord | undefined {
     stages: [],
     outputs: {},
     salvagedPatches: 0,
+    validation: null,
     keptSnapshot: null,
     promotion: null,
     rollback: null,
@@ -72,7 +75,7 @@ export function foldRun(events: readonly StoredEvent[]): RunRecord | undefined {
 }
 
 // One case an event; splitting it would hide that the list is whole.
-// oxlint-disable-next-line complexity
+// oxlint-disable-next-line complexity, max-lines-per-function
 function apply(record: RunRecord, { event, at }: StoredEvent): RunRecord {
   switch (event.type) {
     case "run-created":
@@ -122,6 +125,8 @@ function apply(record: RunRecord, { event, at }: StoredEvent): RunRecord {
           details: [],
         },
       };
+    case "validated":
+      return { ...record, validation: event.validation };
     case "salvaged":
       return { ...record, salvagedPatches: event.patches };
     case "snapshot-kept":

@@ -53,12 +53,36 @@ export interface RunSpec {
   readonly limits: { readonly wallMs: number; readonly idleMs: number };
   readonly lease: "builtin" | "treehouse";
   readonly overlay: { readonly include: readonly string[] };
+  /** Commands that the result must pass; empty when the project has none. */
+  readonly validate: readonly ValidationCommand[];
   readonly plan: {
     readonly globs: readonly string[];
     readonly runnable: readonly ("ready" | "planned")[];
   };
   /** Repository-relative paths that decide how guardloop itself behaves; a branch that changes one is blocked. */
   readonly controlPaths: readonly string[];
+}
+
+/** One command of the project, run by `sh -c` in a sealed container. */
+export interface ValidationCommand {
+  readonly name: string;
+  readonly line: string;
+  readonly limitMs: number;
+}
+
+export interface ValidationResult {
+  readonly name: string;
+  readonly line: string;
+  readonly outcome: "passed" | "failed" | "timed-out" | "out-of-memory" | "not-run";
+  readonly exitCode: number | null;
+  readonly durationMs: number;
+}
+
+/** The outcome of all commands on exactly one tree; another tree has none. */
+export interface Validation {
+  readonly tree: string;
+  readonly verdict: "passed" | "failed";
+  readonly results: readonly ValidationResult[];
 }
 
 /** How the container came to its end. */

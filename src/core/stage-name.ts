@@ -7,6 +7,7 @@ export const STAGES = [
   "collect",
   "import",
   "release",
+  "validate",
   "review",
 ] as const;
 

@@ -1,6 +1,7 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { type Failure, fail } from "../core/failures.ts";
+import { DEADLINES } from "../core/limits.ts";
 import { type Result, ok } from "../core/result.ts";
 import { gitOutput, gitText } from "./git.ts";
 import type { Principal } from "./principal.ts";
@@ -16,8 +17,11 @@ const UNDER_WAY: Readonly<Record<string, string>> = {
   CHERRY_PICK_HEAD: "a cherry-pick",
   REVERT_HEAD: "a revert",
   BISECT_LOG: "a bisect",
+  // Between two commits of a series there is nothing but the list of what is still to do.
+  sequencer: "a cherry-pick or revert of several commits",
 };
 
+/** To be asked before where HEAD is: a rebase and a bisect detach it, which is not what the person has to hear. */
 export async function refuseOperationUnderWay(
   principal: Principal,
 ): Promise<Result<void, Failure>> {
@@ -35,14 +39,18 @@ export async function refuseOperationUnderWay(
 /** Refuses tracked changes and untracked files that are not ignored; the user's ignore rules count. */
 export async function refuseDirty(principal: Principal): Promise<Result<void, Failure>> {
   // Flags against the user's own status.* settings, which could hide what we must see.
-  const status = await gitOutput(principal.git, [
+  const args = [
     "status",
     "--porcelain=v1",
     "-z",
     "--untracked-files=normal",
     "--ignore-submodules=none",
     "--no-renames",
-  ]);
+  ];
+  const status = await gitOutput(principal.git, args, {
+    maxOutputBytes: 256 * 1024 * 1024,
+    deadlineMs: DEADLINES.gitLongMs,
+  });
   if (!status.ok) return status;
   const entries = status.value
     .toString("utf8")

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { containerName } from "../core/ids.ts";
+import { type ContainerPurpose, containerName } from "../core/ids.ts";
 import type { RunSpec } from "../core/run-spec.ts";
 import type { ContainerSpec } from "../engine/port.ts";
 import { IN_CONTAINER, type RunPaths } from "./paths.ts";
@@ -15,18 +15,9 @@ export function containerSpec(
   paths: RunPaths,
   purpose: "agent" | "salvage",
 ): ContainerSpec {
-  const { uid, gid, ...limits } = spec.container;
   return {
-    name: containerName(spec.runId, purpose),
-    image: spec.image.id,
-    labels: {
-      "guardloop.run": spec.runId,
-      "guardloop.repo": spec.repository.id,
-      "guardloop.state": paths.stateId,
-    },
-    user: { uid, gid },
+    ...commonPart(spec, paths, purpose),
     network: purpose === "agent" ? spec.network : "none",
-    ...limits,
     mounts: [
       { role: "workspace", source: paths.workspace, target: IN_CONTAINER.workspace, access: "rw" },
       { role: "artifacts", source: paths.outbox, target: IN_CONTAINER.artifacts, access: "rw" },
@@ -39,16 +30,50 @@ export function containerSpec(
       GUARDLOOP_ARTIFACTS: IN_CONTAINER.artifacts,
       GUARDLOOP_PROMPT: IN_CONTAINER.prompt,
       GUARDLOOP_RUN_ID: spec.runId,
-      HOME: IN_CONTAINER.home,
-      TMPDIR: "/tmp",
-      LANG: "C.UTF-8",
+      ...HOME_AND_LANGUAGE,
     },
     passEnv: purpose === "agent" ? spec.agent.passEnv : [],
-    workdir: IN_CONTAINER.workspace,
     argv: [
       "node",
       IN_CONTAINER.guest,
       `${IN_CONTAINER.job}/${purpose === "agent" ? "job" : "export"}.json`,
     ],
+  };
+}
+
+const HOME_AND_LANGUAGE = { HOME: IN_CONTAINER.home, TMPDIR: "/tmp", LANG: "C.UTF-8" } as const;
+
+/** What every container of a run has: name, labels, user, limits. */
+function commonPart(spec: RunSpec, paths: RunPaths, purpose: ContainerPurpose) {
+  const { uid, gid, ...limits } = spec.container;
+  return {
+    name: containerName(spec.runId, purpose),
+    image: spec.image.id,
+    labels: {
+      "guardloop.run": spec.runId,
+      "guardloop.repo": spec.repository.id,
+      "guardloop.state": paths.stateId,
+    },
+    user: { uid, gid },
+    workdir: IN_CONTAINER.workspace,
+    ...limits,
+  };
+}
+
+/** The same posture, always without a network, over the throwaway work tree of a validation. */
+export function validationSpec(spec: RunSpec, paths: RunPaths, line: string): ContainerSpec {
+  const at = (name: string): string => join(paths.validation, name);
+  return {
+    ...commonPart(spec, paths, "validate"),
+    network: "none",
+    mounts: [
+      { role: "workspace", source: at("workspace"), target: IN_CONTAINER.workspace, access: "rw" },
+      { role: "base-store", source: at("base.git"), target: IN_CONTAINER.store, access: "ro" },
+      { role: "passwd", source: at("etc/passwd"), target: "/etc/passwd", access: "ro" },
+      { role: "group", source: at("etc/group"), target: "/etc/group", access: "ro" },
+    ],
+    env: { GUARDLOOP_RUN_ID: spec.runId, CI: "true", ...HOME_AND_LANGUAGE },
+    passEnv: [],
+    argv: ["sh", "-c", line],
   };
 }

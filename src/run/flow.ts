@@ -1,6 +1,6 @@
 import type { StageName } from "../core/stage-name.ts";
 import type { RunSpec } from "../core/run-spec.ts";
-import { type Result, err } from "../core/result.ts";
+import { type Result, err, ok } from "../core/result.ts";
 import { type Stop, record, step } from "./drive.ts";
 import { salvage } from "./salvage.ts";
 import type { RunServices } from "./services.ts";
@@ -10,6 +10,7 @@ import { type Imported, importStage } from "./stages/import.ts";
 import { type Leased, leaseStage } from "./stages/lease.ts";
 import { releaseStage } from "./stages/release.ts";
 import { type Reviewed, reviewStage } from "./stages/review.ts";
+import { type Validated, validateStage } from "./stages/validate.ts";
 import { type Snapshotted, snapshotStage } from "./stages/snapshot.ts";
 import { type Specified, specStage } from "./stages/spec.ts";
 
@@ -28,7 +29,7 @@ export type UpToImport = Started &
   Imported;
 
 /** A run that ended well, with what its reviewer will see. */
-export type FinishedRun = UpToImport & Partial<Reviewed>;
+export type FinishedRun = UpToImport & Validated & Partial<Reviewed>;
 
 /**
  * One guarded run, from a frozen spec to an agent branch or a recorded failure.
@@ -45,6 +46,7 @@ export async function runFlow(
     await salvage(services, spec);
   const released = await step(services, releaseStage, started);
   if (!imported.ok) return finish(services, started, imported);
+  const validated = await step(services, validateStage, imported.value);
   const reviewed = await step(services, reviewStage, imported.value);
   record(services, spec.runId, {
     type: "run-ready",
@@ -53,8 +55,10 @@ export async function runFlow(
   });
   // The branch stands; a lease that could not be returned is said, and `recover` tries again.
   if (!released.ok) notice(services, spec.runId, released.error);
+  if (!validated.ok) notice(services, spec.runId, validated.error);
   if (!reviewed.ok) notice(services, spec.runId, reviewed.error);
-  return reviewed.ok ? reviewed : imported;
+  const validation = validated.ok ? validated.value.validation : null;
+  return ok({ ...(reviewed.ok ? reviewed.value : imported.value), validation });
 }
 
 /** The part of the flow that depends on the stage before; stops at the first failure. */

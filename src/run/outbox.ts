@@ -99,12 +99,13 @@ async function patchNames(directory: string): Promise<Result<readonly string[], 
         `The artifact patches holds more than ${LIMITS.patchFiles} files.`,
       );
   }
-  const sorted = names.toSorted((a, b) => numberOf(a) - numberOf(b));
-  const gap = sorted.findIndex((name, index) => numberOf(name) !== index + 1);
-  if (gap !== -1)
+  // Names break ties, so that the sentence about a number that is there twice is the same every time.
+  const sorted = names.toSorted((a, b) => numberOf(a) - numberOf(b) || (a < b ? -1 : 1));
+  const wrong = sorted.find((name, index) => numberOf(name) !== index + 1);
+  if (wrong !== undefined)
     return fail(
       "bad-patches",
-      `The patch numbers do not run from 1 without a gap (at ${sorted[gap] ?? ""}).`,
+      `The numbers in patches do not run from 1, each once and without a gap (at ${wrong}).`,
     );
   return ok(sorted);
 }

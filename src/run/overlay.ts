@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
 import { copyFile, lstat, mkdir, open } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import picomatch from "picomatch";
+import { errnoOf } from "../core/errno.ts";
 import type { HostEnvironment } from "../core/environment.ts";
 import type { Failure } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
@@ -10,6 +11,9 @@ import { isSecretPath, secretInText } from "../policy/secrets.ts";
 
 /** Only the head of a file is searched for secrets: they are short and stand early. */
 const SCANNED_BYTES = 1024 * 1024;
+/** The user works on meanwhile: a file can be gone, or closed to us. */
+const UNREADABLE: ReadonlySet<string> = new Set(["ENOENT", "EACCES", "EPERM", "ELOOP", "ENOTDIR"]);
+const IN_BASE = "the base has something at this place";
 
 export interface OverlayOptions {
   readonly program: string;
@@ -55,8 +59,12 @@ export async function copyOverlay(
         keptOut.push({ path, from, rule });
         continue;
       }
+      const refused = await copyInto(from, options.target, path);
+      if (refused !== undefined) {
+        keptOut.push({ path, from, rule: refused });
+        continue;
+      }
       taken.add(path);
-      await copyInto(join(from, path), join(options.target, path));
       copied.push({ path, from, rule: verdict.rule });
     }
   }
@@ -98,13 +106,20 @@ async function judge(options: OverlayOptions, from: string, path: string): Promi
   if (stat?.isFile() !== true) return { kind: "out", rule: "is not a regular file" };
   if (rule === path) return { kind: "in", rule };
   if (secretPath) return { kind: "out", rule: "looks like a secret by its name" };
-  const secret = secretInText(await head(join(from, path)));
+  const text = await head(join(from, path));
+  if (text === undefined) return { kind: "out", rule: "cannot be read" };
+  const secret = secretInText(text);
   if (secret !== undefined) return { kind: "out", rule: `holds what looks like ${secret}` };
   return { kind: "in", rule };
 }
 
-async function head(path: string): Promise<string> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+async function head(path: string): Promise<string | undefined> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
+  const handle = await open(path, flags).catch((error: unknown) => {
+    if (UNREADABLE.has(errnoOf(error))) return undefined;
+    throw error;
+  });
+  if (handle === undefined) return undefined;
   try {
     const buffer = Buffer.alloc(SCANNED_BYTES);
     const { bytesRead } = await handle.read(buffer, 0, SCANNED_BYTES, 0);
@@ -114,8 +129,27 @@ async function head(path: string): Promise<string> {
   }
 }
 
-async function copyInto(from: string, to: string): Promise<void> {
-  await mkdir(dirname(to), { recursive: true });
-  // Never over a tracked file: Git lists only untracked paths, and the snapshot holds tracked ones alone so far.
-  await copyFile(from, to, constants.COPYFILE_EXCL);
+/**
+ * Copies one file to the same place in the snapshot. The snapshot's base may be an agent's branch, which the sources
+ * are not at: it can have this very file, or a symbolic link where the file's directory should be.
+ *
+ * @returns why it cannot be copied, or undefined when it was.
+ */
+async function copyInto(from: string, to: string, path: string): Promise<string | undefined> {
+  const parts = path.split("/").slice(0, -1);
+  for (const [index] of parts.entries()) {
+    const directory = join(to, ...parts.slice(0, index + 1));
+    const stat = await lstat(directory).catch(() => undefined);
+    if (stat === undefined) await mkdir(directory);
+    else if (!stat.isDirectory()) return IN_BASE;
+  }
+  try {
+    await copyFile(join(from, path), join(to, path), constants.COPYFILE_EXCL);
+    return undefined;
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === "EEXIST") return IN_BASE;
+    if (UNREADABLE.has(errno)) return `cannot be read (${errno})`;
+    throw error;
+  }
 }

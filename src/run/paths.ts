@@ -24,6 +24,11 @@ export interface RunPaths {
   readonly agentEvents: string;
   readonly containerArgv: string;
   readonly snapshotManifest: string;
+  /** Untracked files that were let into the snapshot, for validating the result with the same ones. */
+  readonly overlay: string;
+  /** Everything a validation makes while it goes on. */
+  readonly validation: string;
+  readonly validationLog: string;
   readonly importReport: string;
   readonly review: string;
 }
@@ -46,6 +51,9 @@ export function runPaths(stateDir: string, runId: string): RunPaths {
     agentEvents: join(root, "agent.jsonl"),
     containerArgv: join(root, "container.json"),
     snapshotManifest: join(root, "snapshot-manifest.json"),
+    overlay: join(root, "overlay"),
+    validation: join(root, "validation"),
+    validationLog: join(root, "validation.log"),
     importReport: join(root, "import.json"),
     review: join(root, "review.json"),
   };

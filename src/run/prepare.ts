@@ -3,7 +3,7 @@ import type { Settings } from "../config/settings.ts";
 import { type Failure, fail } from "../core/failures.ts";
 import { newRunId } from "../core/ids.ts";
 import { type Result, ok } from "../core/result.ts";
-import type { OfferedTask, RunSpec } from "../core/run-spec.ts";
+import type { OfferedTask, RunSpec, ValidationCommand } from "../core/run-spec.ts";
 import type { EngineFacts, ImageFacts } from "../engine/port.ts";
 import {
   refuseAgentBranch,
@@ -35,10 +35,11 @@ export interface Invocation {
 
 /** Checks the principal checkout before anything is created; the first thing that is wrong ends it. */
 export async function checkPrincipal(principal: Principal): Promise<Result<Head, Failure>> {
+  const quiet = await refuseOperationUnderWay(principal);
+  if (!quiet.ok) return quiet;
   const head = await readHead(principal);
   if (!head.ok) return head;
   const checks = [
-    () => refuseOperationUnderWay(principal),
     () => refuseUnsupported(principal, head.value.commit),
     () => refuseDirty(principal),
     () => refuseAgentBranch(principal),
@@ -132,12 +133,22 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     },
     lease: invocation.leaseKind,
     overlay: settings.overlay,
+    validate: validationCommands(settings),
     plan: settings.plan,
     controlPaths: [
       "guardloop.toml",
       ...(settings.prompt.template === undefined ? [] : [settings.prompt.template]),
     ],
   });
+}
+
+/** The commands with their limits, as a run or a later validation takes them. */
+export function validationCommands(settings: Settings): readonly ValidationCommand[] {
+  return settings.validate.commands.map(({ name, line, minutes }) => ({
+    name,
+    line,
+    limitMs: Math.round((minutes ?? settings.validate.minutes) * 60_000),
+  }));
 }
 
 function agentPart({ settings, adapter }: Invocation, launch: Launch): RunSpec["agent"] {

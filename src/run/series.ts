@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Failure } from "../core/failures.ts";
+import { type Failure, fail } from "../core/failures.ts";
 import { type Result, err, ok } from "../core/result.ts";
 import type { RunSpec } from "../core/run-spec.ts";
 import { type Owner, ownerOf } from "../process/owner.ts";
@@ -21,8 +21,8 @@ export interface SeriesEnd {
   readonly runs: readonly SeriesRun[];
   /** Why the series ended, one sentence for people. */
   readonly why: string;
-  /** The first failure, which the series exits with. */
-  readonly failure: Failure | undefined;
+  /** The first failure, which the series exits with, and the run it belongs to. */
+  readonly failure: { readonly runId: string; readonly failure: Failure } | undefined;
 }
 
 /** What a series needs besides the invocation; `paths` and the adapter are added for each run. */
@@ -41,7 +41,7 @@ export async function runSeries(
 ): Promise<Result<SeriesEnd, Failure>> {
   const { maxTasks } = invocation.settings.run;
   const runs: SeriesRun[] = [];
-  let failure: Failure | undefined;
+  let failure: SeriesEnd["failure"];
   let stack: StackTop = { base: invocation.head.commit, parentRun: null };
   for (let turn = 0; turn < maxTasks; turn += 1) {
     if (turn === 0) warnOfOpenRuns(services, invocation);
@@ -50,7 +50,7 @@ export async function runSeries(
     if (!spec.ok) return turn === 0 ? spec : ok({ runs, failure, why: endOfPlan(spec.error) });
     const taken = await takeTurn(services, invocation, { spec: spec.value, hooks, stack });
     runs.push(taken.run);
-    failure ??= taken.failure;
+    if (taken.failure !== undefined) failure ??= { runId: taken.run.runId, failure: taken.failure };
     stack = taken.stack;
     if (taken.stop !== undefined) return ok({ runs, failure, why: taken.stop });
   }
@@ -79,7 +79,7 @@ async function takeTurn(
 ): Promise<Turn> {
   const { run: rules } = invocation.settings;
   const result = await oneRun(services, at.spec);
-  const outcome = result.ok ? await at.hooks.onReady(result.value) : err(result.error.failure);
+  const outcome = await outcomeOf(result, at.hooks);
   const stacked = result.ok && rules.mode === "stacked";
   return {
     run: { runId: at.spec.runId, result },
@@ -87,6 +87,23 @@ async function takeTurn(
     stop: services.signal.aborted ? "Interrupted." : whyStop(result, outcome, rules.onFailure),
     stack: stacked ? nextBase(result.value, at.stack) : at.stack,
   };
+}
+
+/** What counts as the run's success for the series: it ended ready, its validation passed, and it could land. */
+async function outcomeOf(
+  result: Result<FinishedRun, Stop>,
+  hooks: SeriesHooks,
+): Promise<Result<void, Failure>> {
+  if (!result.ok) return err(result.error.failure);
+  const { validation, runId } = result.value;
+  if (validation?.verdict !== "failed") return hooks.onReady(result.value);
+  const bad = validation.results.filter(
+    (one) => one.outcome !== "passed" && one.outcome !== "not-run",
+  );
+  return fail(
+    "validation-failed",
+    `The result of run ${runId} did not pass: ${bad.map((one) => `${one.name} ${one.outcome}`).join(", ")}.`,
+  );
 }
 
 async function nextSpec(
@@ -158,15 +175,17 @@ function whyStop(
 ): string | undefined {
   if (onFailure === "keep-going") return undefined;
   if (!result.ok) return "A run failed; pass --keep-going to go on after a failure.";
-  if (!outcome.ok) return "A run could not be promoted; pass --keep-going to go on.";
+  if (!outcome.ok)
+    return `${outcome.error.code === "validation-failed" ? "A result failed its validation" : "A run could not be promoted"}; pass --keep-going to go on.`;
   if (result.value.reviewed?.progress === "none")
     return "The run made no progress: its task is still runnable in the plan. Pass --keep-going to go on.";
   return undefined;
 }
 
-/** A branch with a blocking finding is not built upon. */
+/** A branch with a blocking finding or a failed validation is not built upon. */
 function nextBase(run: FinishedRun, stack: StackTop): StackTop {
   if (run.reviewed === undefined || blocks(run.reviewed.findings).length > 0) return stack;
+  if (run.validation?.verdict === "failed") return stack;
   return { base: run.imported.head, parentRun: run.runId };
 }
 

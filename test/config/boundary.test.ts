@@ -45,6 +45,7 @@ const LOOSENING: Record<string, string> = {
   "limits.idle_minutes": "15.5",
   "overlay.include": '[".env"]',
   "run.promote": '"auto"',
+  "validate.minutes": "16",
 };
 
 test.each(Object.entries(LOOSENING))("%s = %s in an untrusted file is not used", (key, value) => {
@@ -77,6 +78,7 @@ const HARMLESS: Record<string, string> = {
   "agent.name": '"command"',
   "agent.command": '["sh"]',
   "run.max_tasks": "5",
+  "validate.commands": '["test: npm test"]',
 };
 
 test.each(Object.entries(HARMLESS))("%s = %s in an untrusted file is used", (key, value) => {

@@ -30,6 +30,7 @@ test("with no source at all, every setting has the default that was agreed", () 
     overlay: { include: [] },
     run: { maxTasks: 1, mode: "stacked", onFailure: "stop", promote: "manual" },
     prompt: { template: undefined },
+    validate: { commands: [], minutes: 15 },
   });
   expect(notices).toEqual([]);
 });
@@ -75,6 +76,8 @@ test("every setting can be set by its GUARD_ variable and by its key on the comm
     "run.on_failure": "keep-going",
     "run.promote": "auto",
     "prompt.template": "docs/prompt.md",
+    "validate.commands": "test: npm test",
+    "validate.minutes": "3",
   };
   const before = JSON.stringify(loaded({}).settings);
   for (const { key, guard, flag } of SETTINGS) {

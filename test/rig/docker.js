@@ -106,6 +106,8 @@ function events() {
 }
 
 async function run() {
+  if (faults.validationRefused === true && argv.some((one) => /^--name=.*-validate$/.test(one)))
+    die("docker: Error response from daemon: no space left on device.", 125);
   if (faults.runRefused === true)
     die("docker: Error response from daemon: something is wrong.", 125);
   if (argv.some((one) => one.startsWith("--name=guardloop-image-check-"))) return checkImage();
@@ -126,7 +128,10 @@ async function run() {
     return target === undefined ? path : mounts[target] + path.slice(target.length);
   };
   const home = mkdtempSync(join(tmpdir(), "scripted-home-"));
-  const jobFile = prepareJob(onHost, argv.at(-1), home);
+  const isValidation = name.endsWith("-validate");
+  const inContainer = isValidation
+    ? ["sh", "-c", argv.at(-1)]
+    : [process.execPath, onHost("/guardloop/job/guest.mjs"), prepareJob(onHost, argv.at(-1), home)];
   const env = { PATH: process.env.PATH };
   for (const one of value("env")) {
     const [key, ...rest] = one.split("=");
@@ -134,7 +139,7 @@ async function run() {
   }
   env.HOME = home;
   // The client's group is not the container's: ending the client leaves the container running, as with a real engine.
-  const child = spawn(process.execPath, [onHost("/guardloop/job/guest.mjs"), jobFile], {
+  const child = spawn(inContainer[0], inContainer.slice(1), {
     cwd: mounts["/workspace"],
     env,
     detached: true,
@@ -148,7 +153,7 @@ async function run() {
   const status = await new Promise((resolve) =>
     child.on("close", (code, signal) => resolve(signal === null ? code : 137)),
   );
-  after(onHost, name);
+  if (!isValidation) after(onHost, name);
   rmSync(home, { recursive: true, force: true });
   if (faults.containerStays !== true) rmSync(join(containers, name), { force: true });
   process.exit(status);

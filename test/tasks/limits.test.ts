@@ -73,3 +73,9 @@ test("a long file is read whole, with the right lines", () => {
   expect(plan.tasks.every((one, index) => one.position.line === index * 6 + 1)).toBe(true);
   expect(plan.tasks.every((one, index) => one.statusPosition.line === index * 6 + 3)).toBe(true);
 });
+
+test("a byte order mark hides no nesting", () => {
+  expect(said(planOfFiles({ "a.md": `\uFEFF${"> ".repeat(200)}Status: ready` }))[0]).toMatch(
+    /^a\.md:1 What begins here is nested too deeply/,
+  );
+});

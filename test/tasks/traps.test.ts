@@ -21,6 +21,10 @@ describe("a Status that makes no task", () => {
     ["in a list below another label", "Test-first plan:\n- Status: ready is shown"],
     ["below acceptance criteria", "#### Acceptance Criteria\n\n- Status: ready"],
     ["in a table of many columns", "| Task | Owner | Status |\n|-|-|-|\n| T1 | x | ready |"],
+    [
+      "in the head of a table of many columns",
+      "| Status | Task | Owner |\n|-|-|-|\n| ready | T1 | x |",
+    ],
     ["in a heading", "#### Status: ready"],
     ["with another label", "Current status: ready"],
     ["with no colon", "Status ready"],
@@ -107,7 +111,7 @@ describe("a whole file not to be executed", () => {
 
 describe("line ends and marks", () => {
   const TEXT =
-    "# Plan\n\n## T1 — A\n\nStatus: ready\nDependencies:\n- T2\n\n## T2 — B\n\nStatus: done\n";
+    "# Plan\n\n## T1 — A\n\nStatus: ready\nNotes:\n- x\n  Status: done\nDependencies:\n- T2\n\n## T2 — B\n\nStatus: done\n";
 
   test.each([
     ["CRLF", TEXT.replaceAll("\n", "\r\n")],
@@ -118,7 +122,8 @@ describe("line ends and marks", () => {
     ["trailing spaces", TEXT.replaceAll("\n", "  \n")],
   ])("%s changes neither tasks nor lines", (_name, text) => {
     expect(planOf(text)).toEqual(planOf(TEXT));
-    expect(planOf(text).tasks.map((one) => one.position.line)).toEqual([3, 9]);
+    expect(planOf(text).tasks.map((one) => one.position.line)).toEqual([3, 12]);
+    expect(task(planOf(text), "T1").dependencies).toEqual(["T2"]);
   });
 
   test("front matter works after a byte order mark and with CRLF", () => {

@@ -66,6 +66,10 @@ export function promoteCommand(context: Context, finish: Finish): Command {
     ],
   })
     .option("--accept <CODE[:PATH]>", "accept a blocking finding", gather)
+    .option(
+      "--without-validation <REASON>",
+      "land it although validation failed or is missing; recorded",
+    )
     .option("--dry-run", "check everything, change nothing");
   return action(command, { context, finish }, (call) =>
     decide(call, async (services, request) => {
@@ -73,6 +77,7 @@ export function promoteCommand(context: Context, finish: Finish): Command {
       const done = await promote(services, {
         ...request,
         accepted: listOption(call, "accept"),
+        withoutValidation: textOption(call, "withoutValidation"),
         mode,
       });
       if (!done.ok) return done;

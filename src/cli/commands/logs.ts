@@ -26,7 +26,8 @@ export function logsCommand(context: Context, finish: Finish): Command {
   })
     .argument("<run>", "id, unique prefix, or @last")
     .option("-f, --follow", "go on until the run has ended")
-    .option("--events", "print the agent's events instead");
+    .option("--events", "print the agent's events instead")
+    .option("--validation", "print the output of the validation commands instead");
   return action(command, { context, finish }, perform);
 }
 
@@ -54,14 +55,15 @@ async function printEvents({ context: { output } }: Call, paths: RunPaths): Prom
 
 async function printLog(call: Call, paths: RunPaths, at: WithRun): Promise<void> {
   const { output, interrupt } = call.context;
+  const file = call.options.validation === true ? paths.validationLog : paths.agentLog;
   const decoder = new StringDecoder("utf8");
   let offset = 0;
   let rest = "";
   const more = async (): Promise<void> => {
     for (
-      let chunk = await readFrom(paths.agentLog, offset);
+      let chunk = await readFrom(file, offset);
       chunk.length > 0;
-      chunk = await readFrom(paths.agentLog, offset)
+      chunk = await readFrom(file, offset)
     ) {
       offset += chunk.length;
       const lines = (rest + decoder.write(chunk)).split("\n");

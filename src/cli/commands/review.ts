@@ -18,6 +18,7 @@ import { readSpec } from "../../run/stages/spec.ts";
 import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
 import type { Output } from "../output/output.ts";
+import { printValidation } from "../output/validation.ts";
 import { stateText } from "../output/state.ts";
 import { bold, cyan, dim, green, red, yellow } from "../output/text.ts";
 import { withRun } from "../with-run.ts";
@@ -120,6 +121,7 @@ function printJson(output: Output, material: Material): void {
         linkTarget,
       }),
     ),
+    validation: run.validation,
     findings,
     diff,
   });
@@ -130,6 +132,10 @@ function print(call: Call, material: Material): void {
   if (call.options.diff === true) return printDiff(output, material.diff);
   if (call.options.findings === true) return printFindings(output, material.findings);
   printSummary(output, material);
+  if (material.run.validation !== null) {
+    output.result("");
+    printValidation(output, material.run.validation);
+  }
   printFindings(output, material.findings);
   if (call.options.stat !== true) {
     output.result("");

@@ -105,26 +105,29 @@ async function afterReady(
   if (stored === undefined) return ok(undefined);
   const promoted = await promote(
     { env: at.context.env, principal, history: at.history },
-    { run: stored, by: at.context.env.user, why: "--promote auto", accepted: [], mode: "for-real" },
+    {
+      run: stored,
+      by: at.context.env.user,
+      why: "--promote auto",
+      accepted: [],
+      mode: "for-real",
+      withoutValidation: undefined,
+    },
   );
   return promoted.ok ? ok(undefined) : promoted;
 }
 
 function summarise(call: Call, history: History, series: SeriesEnd): CommandEnd {
   const { output } = call.context;
-  const status = series.failure === undefined ? EXIT.done : exitStatusOf(series.failure.code);
+  const status =
+    series.failure === undefined ? EXIT.done : exitStatusOf(series.failure.failure.code);
   const ids = series.runs.map((run) => run.runId);
   if (call.format === "json") {
     output.json({ version: 1, type: "end", runs: ids, why: series.why, exitStatus: status });
     return ok(status);
   }
-  if (series.failure !== undefined) {
-    const failed = series.runs.find((run) => !run.result.ok)?.runId;
-    printFailure(output, series.failure, {
-      format: "human",
-      ...(failed === undefined ? {} : { runId: failed }),
-    });
-  }
+  if (series.failure !== undefined)
+    printFailure(output, series.failure.failure, { format: "human", runId: series.failure.runId });
   output.result("");
   for (const id of ids) {
     const run = history.run(id);

@@ -15,6 +15,7 @@ import { withRun } from "../with-run.ts";
 import { namingRun } from "../output/failure.ts";
 import type { Output } from "../output/output.ts";
 import { duration, size } from "../output/duration.ts";
+import { printValidation } from "../output/validation.ts";
 import { stateText } from "../output/state.ts";
 import { bold, dim, green, red } from "../output/text.ts";
 import { summaryOf } from "./runs.ts";
@@ -44,6 +45,7 @@ async function perform(call: Call): Promise<CommandEnd> {
     printRun(call.context.output, run, spec.ok ? spec.value : undefined);
     printStages(call.context.output, run, call.context.now());
     printArtifacts(call.context.output, artifacts);
+    if (run.validation !== null) printValidation(call.context.output, run.validation);
     for (const remark of remarks) call.context.output.result("Note        ", remark);
     printEnd(call.context.output, run);
     call.context.output.result(dim(`Record      ${paths.root}`));
@@ -80,7 +82,7 @@ function toJson(
   },
 ) {
   const { onto, parentRun, agent, network, stages, failure, salvagedPatches, keptSnapshot } = run;
-  const { promotion, rollback, topLevel } = run;
+  const { promotion, rollback, topLevel, validation } = run;
   return {
     version: 1,
     run: { ...summaryOf(run), failure, repository: topLevel, onto, parentRun, agent, network },
@@ -88,6 +90,7 @@ function toJson(
     ...more,
     salvagedPatches,
     keptSnapshot,
+    validation,
     promotion,
     rollback,
   };

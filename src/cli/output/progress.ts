@@ -2,7 +2,7 @@ import type { StoredEvent } from "../../core/events.ts";
 import type { StageName } from "../../core/stage-name.ts";
 import type { Progress } from "../../run/services.ts";
 import type { Output } from "./output.ts";
-import { bold, dim, green, red, yellow } from "./text.ts";
+import { type Segment, bold, dim, green, red, yellow } from "./text.ts";
 
 /** Prints a run as it goes on: one line a stage with its time, plain enough for a log. */
 export function humanProgress(output: Output): (progress: Progress) => void {
@@ -17,23 +17,16 @@ export function humanProgress(output: Output): (progress: Progress) => void {
   };
 }
 
-function printEvent(
-  output: Output,
-  { event, at, runId }: StoredEvent,
-  startedAt: Map<StageName, number>,
-): void {
+function printEvent(output: Output, stored: StoredEvent, startedAt: Map<StageName, number>): void {
+  const { event, at } = stored;
   switch (event.type) {
-    case "run-created":
-      output.progress(
-        bold(`Run ${runId}`),
-        `: agent ${event.agent} on ${event.branch} at ${event.base.slice(0, 12)}`,
-        event.parentRun === null ? "" : `, on top of run ${event.parentRun}`,
-      );
-      break;
     case "stage-intent":
       startedAt.set(event.stage, Date.parse(at));
       if (event.stage === "agent")
-        output.progress("  ", dim(`agent     works … (watch it with: guardloop logs ${runId})`));
+        output.progress(
+          "  ",
+          dim(`agent     works … (watch it with: guardloop logs ${stored.runId} --follow)`),
+        );
       break;
     case "stage-done":
       output.progress(
@@ -54,29 +47,40 @@ function printEvent(
         took(startedAt, event.stage, at),
       );
       break;
-    case "task-selected":
-      output.progress("  ", dim("task      "), bold(event.task));
-      break;
-    case "run-ready":
-      output.progress("  ", green("ready"), `: ${event.branch}`);
-      break;
-    case "salvaged":
-      output.progress(
-        "  ",
-        yellow("salvaged"),
-        `: ${event.patches} ${event.patches === 1 ? "patch is" : "patches are"} kept in the run's record`,
-      );
-      break;
-    case "snapshot-kept":
-      output.progress(
-        "  ",
-        yellow("kept"),
-        `: the snapshot could not be exported and is kept at ${event.path} until ${event.until.slice(0, 10)}`,
-      );
-      break;
     default:
-      // Failures and decisions are said by the command itself, with what to do next.
-      break;
+      for (const line of linesOf(stored)) output.progress(...line);
+  }
+}
+
+/** Everything but the stages; failures and decisions are said by the command itself, with what to do next. */
+function linesOf({ event, runId }: StoredEvent): readonly (readonly Segment[])[] {
+  switch (event.type) {
+    case "run-created": {
+      const parent = event.parentRun === null ? "" : `, on top of run ${event.parentRun}`;
+      const where = `: agent ${event.agent} on ${event.branch} at ${event.base.slice(0, 12)}${parent}`;
+      return [[bold(`Run ${runId}`), where]];
+    }
+    case "task-selected":
+      return [["  ", dim("task      "), bold(event.task)]];
+    case "validated":
+      return event.validation.results.map((one) => [
+        "  ",
+        dim("          "),
+        one.outcome === "passed" ? green(one.outcome) : yellow(one.outcome),
+        `  ${one.name}`,
+      ]);
+    case "run-ready":
+      return [["  ", green("ready"), `: ${event.branch}`]];
+    case "salvaged": {
+      const count = event.patches === 1 ? "1 patch is" : `${event.patches} patches are`;
+      return [["  ", yellow("salvaged"), `: ${count} kept in the run's record`]];
+    }
+    case "snapshot-kept": {
+      const where = `kept at ${event.path} until ${event.until.slice(0, 10)}`;
+      return [["  ", yellow("kept"), `: the snapshot could not be exported and is ${where}`]];
+    }
+    default:
+      return [];
   }
 }
 

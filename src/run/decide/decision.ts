@@ -29,12 +29,16 @@ export interface PublishedRun extends RunRecord {
   readonly task: string;
 }
 
-/** Refuses a run that is not of this repository, or not in a state from which it can get to `next`. */
+/**
+ * Refuses a run that is not of this repository, or not in a state from which it can get to `next`. To be called under
+ * the repository's lock: the run is read again, since another process may have decided since it was looked up.
+ */
 export function checkState(
   services: DecisionServices,
-  run: RunRecord,
+  lookedUp: RunRecord,
   next: RunState,
 ): Result<PublishedRun, Failure> {
+  const run = services.history.run(lookedUp.id) ?? lookedUp;
   if (run.repositoryId !== services.principal.repositoryId)
     return fail(
       "not-in-this-state",

@@ -1,5 +1,6 @@
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
+import { checkedOutIn } from "../../git/land.ts";
 import { createRef, deleteRef, readRef } from "../../git/publish.ts";
 import {
   type Decision,
@@ -29,6 +30,11 @@ export async function discard(
           cure: `Delete it by hand if that is meant: git branch -D ${branch}`,
         },
       );
+    const busy = await checkedOutIn(services.principal, `refs/heads/${branch}`);
+    if (busy !== undefined)
+      return fail("not-in-this-state", `The branch ${branch} is checked out in ${busy}.`, {
+        cure: "Check out another branch there first.",
+      });
     // The new ref first, so that the commits are never without one.
     const kept = await createRef(git, discardedRef(id), head);
     if (!kept.ok) return kept;
@@ -51,6 +57,12 @@ export async function restore(
   return withRepositoryLock(services.env, services.principal.repositoryId, async () => {
     const run = checkState(services, decision.run, "ready");
     if (!run.ok) return run;
+    const { state } = run.value;
+    if (state !== "discarded" && state !== "rolled-back")
+      return fail(
+        "not-in-this-state",
+        `Run ${run.value.id} is ${state}: there is nothing to take back.`,
+      );
     const { git } = services.principal;
     const { branch, head, id } = run.value;
     const back = await createRef(git, `refs/heads/${branch}`, head);

@@ -1,12 +1,15 @@
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
+import type { RunState } from "../../core/run-state.ts";
 import { fastForward } from "../../git/land.ts";
 import { refuseDirty, refuseOperationUnderWay } from "../../git/preconditions.ts";
 import { readHead } from "../../git/principal.ts";
 import { readRef } from "../../git/publish.ts";
 import { type Finding, blocks } from "../../policy/finding.ts";
 import { runPaths } from "../paths.ts";
+import { readImportReport } from "../stages/import.ts";
 import { readFindings } from "../stages/review.ts";
+import { readSpec } from "../stages/spec.ts";
 import {
   type Decision,
   type DecisionServices,
@@ -20,6 +23,8 @@ export interface PromoteRequest extends Decision {
   /** Blocking findings that the person accepts, as `code` or `code:path`. */
   readonly accepted: readonly string[];
   readonly mode: "for-real" | "dry-run";
+  /** Why a failed or missing validation is passed over; undefined when it is not. */
+  readonly withoutValidation: string | undefined;
 }
 
 export interface Promotion {
@@ -50,6 +55,7 @@ export async function promote(
       by: request.by,
       why: request.why,
       accepted: request.accepted,
+      withoutValidation: request.withoutValidation ?? null,
     });
     return checked;
   });
@@ -63,6 +69,8 @@ async function checkPromotion(
   if (!run.ok) return run;
   const findings = await checkFindings(services, request);
   if (!findings.ok) return findings;
+  const validated = await checkValidation(services, request);
+  if (!validated.ok) return validated;
   const parent = checkParent(services, run.value);
   if (!parent.ok) return parent;
   const branch = await checkBranch(services, run.value);
@@ -99,6 +107,30 @@ async function checkFindings(
   );
 }
 
+/** Where the project names validation commands, exactly the tree that would land must have passed them. */
+async function checkValidation(
+  services: DecisionServices,
+  { run, withoutValidation }: PromoteRequest,
+): Promise<Result<void, Failure>> {
+  if (withoutValidation !== undefined) return ok(undefined);
+  const paths = runPaths(services.env.stateDir, run.id);
+  const spec = await readSpec(paths);
+  const report = await readImportReport(paths);
+  const required = spec.ok && spec.value.validate.length > 0;
+  const counts = run.validation !== null && run.validation.tree === report?.tree;
+  if (!required && !counts) return ok(undefined);
+  if (counts && run.validation.verdict === "passed") return ok(undefined);
+  const results = counts ? run.validation.results : [];
+  return fail(
+    "promote-refused",
+    counts ? `The validation of run ${run.id} failed.` : `Run ${run.id} has not been validated.`,
+    {
+      details: results.map((one) => `${one.name}: ${one.outcome}`),
+      cure: `Run \`guardloop validate ${run.id}\` again, or pass --without-validation REASON.`,
+    },
+  );
+}
+
 /** A finding is accepted by its code, or by its code and path for each of its paths. */
 function isAccepted(one: Finding, accepted: readonly string[]): boolean {
   if (accepted.includes(one.code)) return true;
@@ -117,9 +149,16 @@ function checkParent(services: DecisionServices, run: PublishedRun): Result<void
     "promote-refused",
     `Run ${run.id} builds on run ${run.parentRun}, which is ${parent?.state ?? "unknown"}.`,
     {
-      cure: `Promote ${run.parentRun} first.`,
+      cure: cureOfParent(run.parentRun, parent?.state),
     },
   );
+}
+
+function cureOfParent(parent: string, state: RunState | undefined): string {
+  const restored = state === "discarded" || state === "rolled-back";
+  return restored
+    ? `Run \`guardloop restore ${parent}\` and promote it first.`
+    : `Promote ${parent} first.`;
 }
 
 async function checkBranch(
@@ -141,6 +180,8 @@ async function checkCheckout(
   services: DecisionServices,
   run: PublishedRun,
 ): Promise<Result<Promotion, Failure>> {
+  const quiet = await refuseOperationUnderWay(services.principal);
+  if (!quiet.ok) return quiet;
   const head = await readHead(services.principal);
   if (!head.ok) return head;
   if (head.value.branch !== run.onto)
@@ -151,8 +192,6 @@ async function checkCheckout(
         cure: `Check out ${run.onto} first.`,
       },
     );
-  const quiet = await refuseOperationUnderWay(services.principal);
-  if (!quiet.ok) return quiet;
   const clean = await refuseDirty(services.principal);
   if (!clean.ok) return clean;
   // Landed already: the record of it was lost to a crash, and is now made up for.
@@ -163,7 +202,7 @@ async function checkCheckout(
       "promote-refused",
       `${run.onto} has moved since the run: it is at ${head.value.commit.slice(0, 12)}, the run began at ${run.base.slice(0, 12)}.`,
       {
-        cure: `Rebase the branch by hand (git rebase ${run.onto} ${run.branch}), or run the task again.`,
+        cure: `Merge it by hand (git merge ${run.branch}), or run the task again.`,
       },
     );
   return ok({ before: head.value.commit, after: run.head, branch: run.onto });

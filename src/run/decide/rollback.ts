@@ -31,10 +31,11 @@ export async function rollback(
 
 async function undoPromotion(
   services: DecisionServices,
-  { run }: Decision,
+  decision: Decision,
 ): Promise<Result<Rollback, Failure>> {
-  const checked = checkState(services, run, "rolled-back");
+  const checked = checkState(services, decision.run, "rolled-back");
   if (!checked.ok) return checked;
+  const run = checked.value;
   const { promotion } = run;
   if (promotion === null) return fail("not-in-this-state", `Run ${run.id} was never promoted.`);
   const { principal } = services;
@@ -57,6 +58,8 @@ async function undoPromotion(
     const reset = await resetKeeping(principal, promotion.before);
     return reset.ok ? ok({ how: "reset", before, after: promotion.before }) : reset;
   }
+  // Gone back already: the record of it was lost to a crash, or a person went back by hand.
+  if (before === promotion.before) return ok({ how: "reset", before, after: before });
   if (!(await isAncestor(principal, promotion.after, before)))
     return fail(
       "rollback-refused",

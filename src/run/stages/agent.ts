@@ -1,4 +1,4 @@
-import { containerName } from "../../core/ids.ts";
+import { CONTAINER_PURPOSES, containerName } from "../../core/ids.ts";
 import { type Failure, fail } from "../../core/failures.ts";
 import type { AgentEnding, RunSpec } from "../../core/run-spec.ts";
 import { type Result, ok } from "../../core/result.ts";
@@ -40,7 +40,7 @@ export async function removeContainers(
   services: Pick<RunServices, "engine">,
   runId: string,
 ): Promise<Result<void, Failure>> {
-  for (const purpose of ["agent", "salvage"] as const) {
+  for (const purpose of CONTAINER_PURPOSES) {
     const removed = await services.engine.remove(containerName(runId, purpose));
     if (!removed.ok) return removed;
   }

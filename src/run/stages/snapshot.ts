@@ -1,24 +1,19 @@
 import { copyFile, lstat, mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { failure } from "../../core/failures.ts";
 import type { RunSpec } from "../../core/run-spec.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { giveTo } from "../../files/ownership.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
-import {
-  type SnapshotLayout,
-  fillBaseStore,
-  refreshIndex,
-  writeGitDirectory,
-  writeWorkspace,
-} from "../../git/snapshot.ts";
+import type { SnapshotLayout } from "../../git/snapshot.ts";
 import type { Failure } from "../../core/failures.ts";
 import type { Lease } from "../../lease/port.ts";
 import { type OverlayReport, copyOverlay } from "../overlay.ts";
 import { IN_CONTAINER } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
+import { makeThrowaway } from "../throwaway.ts";
 import { writeJob } from "./spec.ts";
 
 export interface Snapshotted {
@@ -65,33 +60,43 @@ async function makeSnapshot(
     branch: spec.branch,
     storeInContainer: IN_CONTAINER.store,
   };
-  const store = await fillBaseStore(services.principal.git, layout);
-  if (!store.ok) return store;
-  const written = await writeWorkspace(store.value, layout);
-  if (!written.ok) return written;
+  await mkdir(paths.outbox, { recursive: true, mode: 0o700 });
+  giveTo(paths.outbox, spec.container);
+  const made = await makeThrowaway(services.principal.git, layout, {
+    owner: spec.container,
+    addUntracked: () => addOverlay(services, spec, lease),
+  });
+  if (!made.ok) return made;
+  const { paths: overlayPaths, report } = made.value;
+  await writeReport(services, report);
+  await writeJob(paths, spec, overlayPaths);
+  return ok({
+    snapshot: { overlayFiles: overlayPaths.length, keptOut: report.keptOut.length },
+  });
+}
+
+/** Lets in what the rules name, once for the agent and once kept aside for validating the result. */
+async function addOverlay(
+  services: RunServices,
+  spec: RunSpec,
+  lease: Lease,
+): Promise<Result<{ paths: readonly string[]; report: OverlayReport }, Failure>> {
   const overlay = await copyOverlay({
     program: services.gitProgram,
     env: services.env,
     sources: [lease.path, services.principal.topLevel],
     include: spec.overlay.include,
-    target: paths.workspace,
+    target: services.paths.workspace,
   });
   if (!overlay.ok) return overlay;
-  const overlayPaths = overlay.value.copied.map((file) => file.path);
-  await mkdir(paths.outbox, { recursive: true, mode: 0o700 });
-  await writeGitDirectory(layout, overlayPaths);
-  const owner = { uid: spec.container.uid, gid: spec.container.gid };
-  giveTo(paths.workspace, owner);
-  giveTo(paths.outbox, owner);
-  const refreshed = await refreshIndex(store.value, layout);
-  if (!refreshed.ok) return refreshed;
-  await copyFile(paths.baseIndex, join(paths.workspace, ".git/index"));
-  giveTo(join(paths.workspace, ".git"), owner);
-  await writeReport(services, overlay.value);
-  await writeJob(paths, spec, overlayPaths);
-  return ok({
-    snapshot: { overlayFiles: overlay.value.copied.length, keptOut: overlay.value.keptOut.length },
-  });
+  const paths = overlay.value.copied.map((file) => file.path);
+  if (spec.validate.length > 0)
+    for (const path of paths) {
+      const kept = join(services.paths.overlay, path);
+      await mkdir(dirname(kept), { recursive: true });
+      await copyFile(join(services.paths.workspace, path), kept);
+    }
+  return ok({ paths, report: overlay.value });
 }
 
 async function writeReport(services: RunServices, overlay: OverlayReport): Promise<void> {

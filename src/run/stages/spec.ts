@@ -9,6 +9,7 @@ import { writeAtomic } from "../../files/write-atomic.ts";
 import { IN_CONTAINER, type RunPaths } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
+import { writeAccounts } from "../throwaway.ts";
 
 export interface Specified {
   readonly specified: true;
@@ -43,14 +44,8 @@ export const specStage: Stage<Input, Specified> = {
 
 async function writeJobFiles(services: RunServices, spec: RunSpec): Promise<void> {
   const { paths } = services;
-  const { uid, gid } = spec.container;
-  const files: Readonly<Record<string, string>> = {
-    "prompt.md": spec.prompt,
-    passwd: `root:x:0:0:root:/:/sbin/nologin\nguardloop:x:${uid}:${gid}:guardloop:${IN_CONTAINER.home}:/bin/sh\n`,
-    group: `root:x:0:\nguardloop:x:${gid}:\n`,
-  };
-  for (const [name, text] of Object.entries(files))
-    await writeAtomic(join(paths.job, name), text, 0o644);
+  await writeAccounts(paths.job, spec.container);
+  await writeAtomic(join(paths.job, "prompt.md"), spec.prompt, 0o644);
   await copyFile(services.guestBundle, join(paths.job, "guest.mjs"));
 }
 

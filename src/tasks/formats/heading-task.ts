@@ -23,7 +23,7 @@ interface Section {
  */
 export function readHeadingTasks(document: PlanDocument): FormatResult {
   // Quoted text shows something; only the one-file format has its fields in a quote.
-  const lines = document.lines;
+  const lines = document.lines.filter((line) => line.container !== "quote");
   const titles = lines.filter((line) => line.kind === "heading" && line.level === 1).length;
   const drafts: DraftTask[] = [];
   const taskSections: Section[] = [];

@@ -1,0 +1,117 @@
+import { join } from "node:path";
+import type { Command } from "commander";
+import { agentAdapter } from "../../agents/registry.ts";
+import { EXIT, type Failure, fail } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
+import type { RunRecord } from "../../core/run-record.ts";
+import type { RunSpec, Validation } from "../../core/run-spec.ts";
+import type { Principal } from "../../git/principal.ts";
+import { readHead } from "../../git/principal.ts";
+import type { History } from "../../history/port.ts";
+import { runPaths } from "../../run/paths.ts";
+import { validationCommands } from "../../run/prepare.ts";
+import type { RunServices } from "../../run/services.ts";
+import { readImportReport } from "../../run/stages/import.ts";
+import { readSpec } from "../../run/stages/spec.ts";
+import { validate } from "../../run/validation.ts";
+import { type Context, gitProgram } from "../context.ts";
+import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
+import { printValidation } from "../output/validation.ts";
+import { engineAndImage, poolFor } from "../prepare-run.ts";
+import { settingsFor } from "../settings.ts";
+import { withRun } from "../with-run.ts";
+
+export function validateCommand(context: Context, finish: Finish): Command {
+  const command = define({
+    name: "validate",
+    summary: "run the project's validation commands on a run's result again",
+    description:
+      "Takes the commands of [validate] from the last commit of your checkout, never from the agent's branch, and runs them on exactly the imported tree in fresh sealed containers without network. `run` does this by itself when commands are configured.",
+    exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused, EXIT.resultRefused],
+    examples: ["guardloop validate @last"],
+  }).argument("<run>", "id, unique prefix, or @last");
+  return action(command, { context, finish }, perform);
+}
+
+async function perform(call: Call): Promise<CommandEnd> {
+  return withRun(call, async ({ run, history, principal }) => {
+    if (!principal.ok) return principal;
+    const done = await validateAgain(call, { run, history, principal: principal.value });
+    if (!done.ok) return done;
+    history.append(run.id, { type: "validated", validation: done.value });
+    if (call.format === "json")
+      call.context.output.json({ version: 1, run: run.id, validation: done.value });
+    else printValidation(call.context.output, done.value);
+    return ok(done.value.verdict === "passed" ? EXIT.done : EXIT.resultRefused);
+  });
+}
+
+interface At {
+  readonly run: RunRecord;
+  readonly history: History;
+  readonly principal: Principal;
+}
+
+async function validateAgain(call: Call, at: At): Promise<Result<Validation, Failure>> {
+  const { context } = call;
+  const paths = runPaths(context.env.stateDir, at.run.id);
+  const report = await readImportReport(paths);
+  const spec = await readSpec(paths);
+  if (report === undefined || !spec.ok || at.run.state === "running")
+    return fail(
+      "not-in-this-state",
+      `Run ${at.run.id} is ${at.run.state} and has no imported result.`,
+      {
+        cure: `See \`guardloop show ${at.run.id}\`.`,
+      },
+    );
+  const head = await readHead(at.principal);
+  if (!head.ok) return head;
+  const resolved = await settingsFor(
+    context,
+    { principal: at.principal, commit: head.value.commit },
+    {},
+  );
+  if (!resolved.ok) return resolved;
+  const commands = validationCommands(resolved.value.settings);
+  if (commands.length === 0)
+    return fail("config-invalid", "No validation commands are configured.", {
+      cure: "Set validate.commands in guardloop.toml and commit it.",
+    });
+  const services = await servicesFor(call, at, spec.value);
+  if (!services.ok) return services;
+  return validate(services.value, {
+    spec: spec.value,
+    head: report.head,
+    tree: report.tree,
+    commands,
+  });
+}
+
+async function servicesFor(
+  call: Call,
+  { run, history, principal }: At,
+  spec: RunSpec,
+): Promise<Result<RunServices, Failure>> {
+  const { context } = call;
+  const git = gitProgram(context);
+  if (!git.ok) return git;
+  const tools = await engineAndImage(context, { container: { image: spec.image.name } });
+  if (!tools.ok) return tools;
+  const leases = await poolFor(context, principal, "builtin");
+  if (!leases.ok) return leases;
+  return ok({
+    env: context.env,
+    gitProgram: git.value,
+    principal,
+    engine: tools.value.engine,
+    leases: leases.value,
+    history,
+    adapter: agentAdapter("command"),
+    paths: runPaths(context.env.stateDir, run.id),
+    guestBundle: join(context.packageRoot, "dist/guest/guest.mjs"),
+    now: context.now,
+    report: () => undefined,
+    signal: context.interrupt,
+  });
+}

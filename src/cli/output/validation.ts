@@ -1,0 +1,24 @@
+import type { Validation } from "../../core/run-spec.ts";
+import { duration } from "./duration.ts";
+import type { Output } from "./output.ts";
+import { bold, dim, green, red } from "./text.ts";
+
+/** One line a command, with how it ended. */
+export function printValidation(output: Output, validation: Validation): void {
+  const passed = validation.verdict === "passed";
+  output.result(
+    "Validation  ",
+    passed ? green("passed") : red("failed"),
+    dim(` on tree ${validation.tree.slice(0, 12)}`),
+  );
+  for (const { name, outcome, line, durationMs } of validation.results) {
+    const paint = outcome === "passed" ? green : outcome === "not-run" ? dim : red;
+    output.result(
+      "  ",
+      paint(outcome.padEnd(13)),
+      " ",
+      bold(name),
+      dim(`  ${line}  ${outcome === "not-run" ? "" : duration(durationMs)}`),
+    );
+  }
+}

@@ -1,0 +1,162 @@
+import { cp, lstat, mkdir, open } from "node:fs/promises";
+import { join } from "node:path";
+import type { Failure } from "../core/failures.ts";
+import { type Result, ok } from "../core/result.ts";
+import type { RunSpec, Validation, ValidationCommand, ValidationResult } from "../core/run-spec.ts";
+import { removeTree } from "../files/remove-tree.ts";
+import type { SnapshotLayout } from "../git/snapshot.ts";
+import { startClocks } from "./clocks.ts";
+import { validationSpec } from "./container.ts";
+import { IN_CONTAINER } from "./paths.ts";
+import type { RunServices } from "./services.ts";
+import { proveGone } from "./stages/collect.ts";
+import { makeThrowaway, writeAccounts } from "./throwaway.ts";
+
+const LOG_BYTES = 16 * 1024 * 1024;
+
+export interface ValidationRequest {
+  readonly spec: RunSpec;
+  readonly head: string;
+  readonly tree: string;
+  readonly commands: readonly ValidationCommand[];
+}
+
+/**
+ * Runs the project's commands on exactly the imported tree plus the overlay, each in a fresh sealed container over
+ * one throwaway work tree, so that what one builds the next can test. How each ended is the engine's word, not the
+ * container's. Nothing is taken back from it. After the first that does not pass, the rest are not run.
+ */
+export async function validate(
+  services: RunServices,
+  request: ValidationRequest,
+): Promise<Result<Validation, Failure>> {
+  await removeTree(services.paths.validation);
+  try {
+    const ready = await makeWorkspace(services, request);
+    if (!ready.ok) return ready;
+    const log = await open(services.paths.validationLog, "w", 0o600);
+    try {
+      return await runCommands(services, request, validationLog(log));
+    } finally {
+      await log.close();
+    }
+  } finally {
+    await removeTree(services.paths.validation);
+  }
+}
+
+async function makeWorkspace(
+  services: RunServices,
+  { spec, head }: ValidationRequest,
+): Promise<Result<void, Failure>> {
+  const { paths } = services;
+  const layout: SnapshotLayout = {
+    program: services.gitProgram,
+    env: services.env,
+    storeDir: join(paths.validation, "base.git"),
+    workspaceDir: join(paths.validation, "workspace"),
+    indexFile: join(paths.validation, "index"),
+    base: head,
+    branch: spec.branch,
+    storeInContainer: IN_CONTAINER.store,
+  };
+  const made = await makeThrowaway(services.principal.git, layout, {
+    owner: spec.container,
+    addUntracked: async () => {
+      await copyKeptOverlay(paths.overlay, layout.workspaceDir);
+      return ok({ paths: [] });
+    },
+  });
+  if (!made.ok) return made;
+  await mkdir(join(paths.validation, "etc"), { recursive: true });
+  await writeAccounts(join(paths.validation, "etc"), spec.container);
+  return ok(undefined);
+}
+
+/** Never over a tracked file: the branch may have added one of the same name. */
+async function copyKeptOverlay(from: string, to: string): Promise<void> {
+  if ((await lstat(from).catch(() => undefined)) === undefined) return;
+  await cp(from, to, { recursive: true, force: false, verbatimSymlinks: true });
+}
+
+async function runCommands(
+  services: RunServices,
+  request: ValidationRequest,
+  log: ValidationLog,
+): Promise<Result<Validation, Failure>> {
+  const results: ValidationResult[] = [];
+  for (const command of request.commands) {
+    const { name, line } = command;
+    if (services.signal.aborted || results.some((one) => one.outcome !== "passed")) {
+      results.push({ name, line, outcome: "not-run", exitCode: null, durationMs: 0 });
+      continue;
+    }
+    const result = await runCommand(services, request, { command, log });
+    if (!result.ok) return result;
+    results.push(result.value);
+  }
+  const verdict = results.every((one) => one.outcome === "passed") ? "passed" : "failed";
+  return ok({ tree: request.tree, verdict, results });
+}
+
+async function runCommand(
+  services: RunServices,
+  { spec }: ValidationRequest,
+  { command, log }: { readonly command: ValidationCommand; readonly log: ValidationLog },
+): Promise<Result<ValidationResult, Failure>> {
+  const { engine } = services;
+  const container = validationSpec(spec, services.paths, command.line);
+  const removed = await engine.remove(container.name);
+  if (!removed.ok) return removed;
+  const start = performance.now();
+  log.add(Buffer.from(`== ${command.name}: ${command.line}\n`));
+  using clocks = startClocks(
+    { wallMs: command.limitMs, idleMs: Number.POSITIVE_INFINITY },
+    { signal: services.signal, onLimit: (signal) => void engine.signal(container.name, signal) },
+  );
+  const end = await engine.run(container, { onOutput: (_stream, chunk) => log.add(chunk) }, {});
+  await log.written();
+  const limit = clocks.reached();
+  if (!end.ok && limit === undefined) return end;
+  const gone = await proveGone(services, container.name);
+  if (!gone.ok) return gone;
+  const exitCode = end.ok ? end.value.exitCode : null;
+  const durationMs = Math.round(performance.now() - start);
+  return ok({
+    name: command.name,
+    line: command.line,
+    exitCode,
+    durationMs,
+    outcome: outcomeOf(end, limit),
+  });
+}
+
+function outcomeOf(
+  end: Awaited<ReturnType<RunServices["engine"]["run"]>>,
+  limit: string | undefined,
+): ValidationResult["outcome"] {
+  if (limit !== undefined || !end.ok) return "timed-out";
+  if (end.value.exitCode === 0) return "passed";
+  return end.value.outOfMemory ? "out-of-memory" : "failed";
+}
+
+interface ValidationLog {
+  readonly add: (chunk: Buffer) => void;
+  readonly written: () => Promise<unknown>;
+}
+
+/** Keeps what the commands print, bounded; later output is dropped. */
+function validationLog(file: {
+  readonly appendFile: (data: Buffer) => Promise<void>;
+}): ValidationLog {
+  let size = 0;
+  let pending: Promise<unknown> = Promise.resolve();
+  return {
+    add(chunk): void {
+      if (size > LOG_BYTES) return;
+      size += chunk.length;
+      pending = pending.then(() => file.appendFile(chunk));
+    },
+    written: () => pending,
+  };
+}

@@ -35,9 +35,13 @@ async function main(): Promise<ExitStatus> {
   };
   let end: CommandEnd = { ok: true, value: EXIT.done };
   let format: Format = "human";
-  const program = makeProgram(context, versionOf(packageRoot), (ended, as) => {
-    end = ended;
-    format = as;
+  const program = await makeProgram(context, {
+    version: versionOf(packageRoot),
+    wanted: process.argv[2],
+    finish: (ended, as) => {
+      end = ended;
+      format = as;
+    },
   });
   try {
     await program.parseAsync(process.argv);

@@ -1,59 +1,58 @@
 import { Command } from "commander";
-import { configCommand } from "./commands/config.ts";
-import {
-  discardCommand,
-  promoteCommand,
-  restoreCommand,
-  rollbackCommand,
-} from "./commands/decisions.ts";
-import { doctorCommand } from "./commands/doctor.ts";
-import { imageCommand } from "./commands/image.ts";
-import { initCommand } from "./commands/init.ts";
-import { logsCommand } from "./commands/logs.ts";
-import { recoverCommand } from "./commands/recover.ts";
-import { reviewCommand } from "./commands/review.ts";
-import { runCommand } from "./commands/run.ts";
-import { runsCommand } from "./commands/runs.ts";
-import { showCommand } from "./commands/show.ts";
-import { tasksCommand } from "./commands/tasks.ts";
-import { trustCommand } from "./commands/trust.ts";
-import { validateCommand } from "./commands/validate.ts";
 import type { Context } from "./context.ts";
 import type { Finish } from "./define.ts";
 
-const COMMANDS = [
-  initCommand,
-  doctorCommand,
-  tasksCommand,
-  runCommand,
-  runsCommand,
-  showCommand,
-  logsCommand,
-  reviewCommand,
-  validateCommand,
-  promoteCommand,
-  discardCommand,
-  restoreCommand,
-  rollbackCommand,
-  recoverCommand,
-  imageCommand,
-  configCommand,
-  trustCommand,
-];
+type Make = (context: Context, finish: Finish) => Command;
 
-/** The whole command line. Errors of usage are thrown (CommanderError), not printed. */
-export function makeProgram(context: Context, version: string, finish: Finish): Command {
+/** Every command in the order of the help, loaded when it is wanted: starting up is most of what `runs` costs. */
+const COMMANDS: ReadonlyMap<string, () => Promise<Make>> = new Map<string, () => Promise<Make>>([
+  ["init", async () => (await import("./commands/init.ts")).initCommand],
+  ["doctor", async () => (await import("./commands/doctor.ts")).doctorCommand],
+  ["tasks", async () => (await import("./commands/tasks.ts")).tasksCommand],
+  ["run", async () => (await import("./commands/run.ts")).runCommand],
+  ["runs", async () => (await import("./commands/runs.ts")).runsCommand],
+  ["show", async () => (await import("./commands/show.ts")).showCommand],
+  ["logs", async () => (await import("./commands/logs.ts")).logsCommand],
+  ["review", async () => (await import("./commands/review.ts")).reviewCommand],
+  ["validate", async () => (await import("./commands/validate.ts")).validateCommand],
+  ["salvage", async () => (await import("./commands/salvage.ts")).salvageCommand],
+  ["promote", async () => (await import("./commands/decisions.ts")).promoteCommand],
+  ["discard", async () => (await import("./commands/decisions.ts")).discardCommand],
+  ["restore", async () => (await import("./commands/decisions.ts")).restoreCommand],
+  ["rollback", async () => (await import("./commands/decisions.ts")).rollbackCommand],
+  ["recover", async () => (await import("./commands/recover.ts")).recoverCommand],
+  ["image", async () => (await import("./commands/image.ts")).imageCommand],
+  ["config", async () => (await import("./commands/config.ts")).configCommand],
+  ["trust", async () => (await import("./commands/trust.ts")).trustCommand],
+]);
+
+export interface ProgramOptions {
+  readonly version: string;
+  /** The first argument: where it names a command, the others are not loaded. */
+  readonly wanted: string | undefined;
+  readonly finish: Finish;
+}
+
+/** The command line. Errors of usage are thrown (CommanderError), not printed. */
+export async function makeProgram(context: Context, options: ProgramOptions): Promise<Command> {
   const program = new Command("guardloop")
     .description("Runs coding agents unattended, without giving them the machine.")
-    .version(version)
+    .version(options.version)
     .showSuggestionAfterError(true)
     .addHelpText(
       "after",
       "\nBegin with: guardloop init, guardloop doctor, guardloop tasks, guardloop run --help",
     );
-  for (const make of COMMANDS) program.addCommand(make(context, finish));
+  for (const load of loadersFor(options.wanted))
+    program.addCommand((await load())(context, options.finish));
   silence(program);
   return program;
+}
+
+function loadersFor(wanted: string | undefined): Iterable<() => Promise<Make>> {
+  if (wanted === "--version" || wanted === "-V") return [];
+  const one = COMMANDS.get(wanted ?? "");
+  return one === undefined ? COMMANDS.values() : [one];
 }
 
 /** Commander would print and exit by itself; both belong to main.ts. */

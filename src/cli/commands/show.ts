@@ -163,11 +163,14 @@ function printEnd(output: Output, run: RunRecord): void {
       "Rolled back ",
       `${rollback.before.slice(0, 12)} -> ${rollback.after.slice(0, 12)} by ${rollback.by}`,
     );
-  if (run.salvagedPatches > 0)
+  if (run.salvagedPatches > 0 && failure !== null) {
+    const count = run.salvagedPatches === 1 ? "1 patch" : `${run.salvagedPatches} patches`;
+    output.result("Salvaged    ", `${count}, in the record's salvage directory`);
     output.result(
-      "Salvaged    ",
-      `${run.salvagedPatches} patches, in the record's salvage directory`,
+      "            ",
+      `Make a branch of it: guardloop salvage ${run.id} --task ID --message TEXT`,
     );
+  }
   if (keptSnapshot !== null)
     output.result(
       "Kept        ",

@@ -1,23 +1,20 @@
-import { join } from "node:path";
 import type { Command } from "commander";
-import { agentAdapter } from "../../agents/registry.ts";
 import { EXIT, type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { RunRecord } from "../../core/run-record.ts";
-import type { RunSpec, Validation } from "../../core/run-spec.ts";
+import type { Validation } from "../../core/run-spec.ts";
 import type { Principal } from "../../git/principal.ts";
 import { readHead } from "../../git/principal.ts";
 import type { History } from "../../history/port.ts";
 import { runPaths } from "../../run/paths.ts";
 import { validationCommands } from "../../run/prepare.ts";
-import type { RunServices } from "../../run/services.ts";
 import { readImportReport } from "../../run/stages/import.ts";
 import { readSpec } from "../../run/stages/spec.ts";
 import { validate } from "../../run/validation.ts";
-import { type Context, gitProgram } from "../context.ts";
+import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
 import { printValidation } from "../output/validation.ts";
-import { engineAndImage, poolFor } from "../prepare-run.ts";
+import { servicesFor } from "../run-services.ts";
 import { settingsFor } from "../settings.ts";
 import { withRun } from "../with-run.ts";
 
@@ -78,40 +75,15 @@ async function validateAgain(call: Call, at: At): Promise<Result<Validation, Fai
     return fail("config-invalid", "No validation commands are configured.", {
       cure: "Set validate.commands in guardloop.toml and commit it.",
     });
-  const services = await servicesFor(call, at, spec.value);
+  const services = await servicesFor(call, at, {
+    image: spec.value.image.name,
+    report: () => undefined,
+  });
   if (!services.ok) return services;
   return validate(services.value, {
     spec: spec.value,
     head: report.head,
     tree: report.tree,
     commands,
-  });
-}
-
-async function servicesFor(
-  call: Call,
-  { run, history, principal }: At,
-  spec: RunSpec,
-): Promise<Result<RunServices, Failure>> {
-  const { context } = call;
-  const git = gitProgram(context);
-  if (!git.ok) return git;
-  const tools = await engineAndImage(context, { container: { image: spec.image.name } });
-  if (!tools.ok) return tools;
-  const leases = await poolFor(context, principal, "builtin");
-  if (!leases.ok) return leases;
-  return ok({
-    env: context.env,
-    gitProgram: git.value,
-    principal,
-    engine: tools.value.engine,
-    leases: leases.value,
-    history,
-    adapter: agentAdapter("command"),
-    paths: runPaths(context.env.stateDir, run.id),
-    guestBundle: join(context.packageRoot, "dist/guest/guest.mjs"),
-    now: context.now,
-    report: () => undefined,
-    signal: context.interrupt,
   });
 }

@@ -100,16 +100,17 @@ function detail(output: unknown): string {
         `  ${String(one.overlayFiles)} untracked files let in, ${String(one.keptOut)} kept out`,
     );
   if ("imported" in output)
-    return words(
-      output.imported,
-      (one) => `  ${String(one.commits)} ${one.commits === 1 ? "commit" : "commits"}`,
-    );
+    return words(output.imported, (one) => counted(Number(one.commits), "commit"));
   if ("reviewed" in output)
     return words(
       output.reviewed,
       (one) => `  ${Array.isArray(one.findings) ? one.findings.length : 0} findings`,
     );
   return "";
+}
+
+function counted(count: number, noun: string): string {
+  return `  ${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function words(value: unknown, say: (value: Record<string, unknown>) => string): string {

@@ -1,0 +1,40 @@
+import { join } from "node:path";
+import { agentAdapter } from "../agents/registry.ts";
+import type { Failure } from "../core/failures.ts";
+import { type Result, ok } from "../core/result.ts";
+import type { RunRecord } from "../core/run-record.ts";
+import type { Principal } from "../git/principal.ts";
+import type { History } from "../history/port.ts";
+import { runPaths } from "../run/paths.ts";
+import type { RunServices } from "../run/services.ts";
+import { gitProgram } from "./context.ts";
+import type { Call } from "./define.ts";
+import { engineAndImage, poolFor } from "./prepare-run.ts";
+
+/** What commands that work on one run afterwards (validate, salvage) need: the engine, but no agent and no new lease. */
+export async function servicesFor(
+  { context }: Call,
+  at: { readonly run: RunRecord; readonly history: History; readonly principal: Principal },
+  { image, report }: { readonly image: string; readonly report: RunServices["report"] },
+): Promise<Result<RunServices, Failure>> {
+  const git = gitProgram(context);
+  if (!git.ok) return git;
+  const tools = await engineAndImage(context, { container: { image } });
+  if (!tools.ok) return tools;
+  const leases = await poolFor(context, at.principal, "builtin");
+  if (!leases.ok) return leases;
+  return ok({
+    env: context.env,
+    gitProgram: git.value,
+    principal: at.principal,
+    engine: tools.value.engine,
+    leases: leases.value,
+    history: at.history,
+    adapter: agentAdapter("command"),
+    paths: runPaths(context.env.stateDir, at.run.id),
+    guestBundle: join(context.packageRoot, "dist/guest/guest.mjs"),
+    now: context.now,
+    report,
+    signal: context.interrupt,
+  });
+}

@@ -14,6 +14,8 @@ import type { Output } from "./output/output.ts";
 export interface Context {
   readonly env: HostEnvironment;
   readonly cwd: string;
+  /** What was typed behind two dashes; commander does not tell it from other arguments. */
+  readonly afterDashes: readonly string[];
   readonly output: Output;
   readonly now: () => Date;
   /** Aborted by Ctrl-C and SIGTERM. */

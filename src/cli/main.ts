@@ -27,6 +27,7 @@ async function main(): Promise<ExitStatus> {
   const context: Context = {
     env,
     cwd: process.cwd(),
+    afterDashes: afterDashes(process.argv),
     output,
     now: () => new Date(),
     interrupt: interruptSignal(output),
@@ -48,12 +49,19 @@ async function main(): Promise<ExitStatus> {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return EXIT.done;
-    format = process.argv.includes("--json") ? "json" : "human";
+    // What stands behind two dashes is the agent's.
+    const ours = process.argv.slice(0, process.argv.length - context.afterDashes.length);
+    format = ours.includes("--json") ? "json" : "human";
     end = usageFailure(error);
   }
   if (end.ok) return end.value;
   printFailure(output, end.error, { format });
   return exitStatusOf(end.error.code);
+}
+
+function afterDashes(argv: readonly string[]): readonly string[] {
+  const dashes = argv.indexOf("--");
+  return dashes === -1 ? [] : argv.slice(dashes + 1);
 }
 
 /** Commander's sentence, and what to type instead. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { agentAdapter } from "../agents/registry.ts";
 import type { AgentAdapter } from "../agents/port.ts";
+import type { ResolvedSettings } from "../config/load.ts";
 import type { Settings } from "../config/settings.ts";
 import type { FlagValues } from "../config/text-layer.ts";
 import { type Failure, fail } from "../core/failures.ts";
@@ -45,7 +46,7 @@ export async function prepareRun(
   const at = { principal: principal.value, commit: early.value.commit };
   const resolved = await settingsFor(context, at, flags);
   if (!resolved.ok) return resolved;
-  const { settings } = resolved.value;
+  const settings = withoutForeignCommand(resolved.value);
   const adapter = chooseAgent(settings);
   if (!adapter.ok) return adapter;
   const network = checkNetwork(adapter.value, settings);
@@ -143,6 +144,13 @@ export async function poolFor(
     repositoryId: principal.repositoryId,
     repository: { topLevel: principal.topLevel, commonDir: principal.commonDir },
   });
+}
+
+/** A command that a file names belongs to agent `command`; only words after `--` are arguments for another agent. */
+function withoutForeignCommand({ settings, origins }: ResolvedSettings): Settings {
+  const given = origins.find((one) => one.key === "agent.command")?.origin === "flag";
+  if (settings.agent.name === "command" || given) return settings;
+  return { ...settings, agent: { ...settings.agent, command: [] } };
 }
 
 function chooseAgent(settings: Settings): Result<AgentAdapter, Failure> {

@@ -1,25 +1,57 @@
-import { chmod, lstat, opendir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { chmod, lstat, readdir, rename, rm, rmdir, unlink } from "node:fs/promises";
+import { errnoOf } from "../core/errno.ts";
+
+const SLASH = Buffer.from("/");
+/** Paths longer than this are shortened before they are used: the kernel takes 4096 bytes at most. */
+const LONG_PATH_BYTES = 2048;
 
 /**
  * Removes a directory that a container may have filled, following no link. An agent can take the write permission
- * from its own directories (Go's module cache does), so on refusal they are made writable and removed again.
+ * from its own directories (Go's module cache does), nest them deeper than any path can say, and give them names
+ * that are not UTF-8; on refusal the tree is taken apart step by step. The container must be proven gone.
  * May be called again; a path that is not there is fine.
  */
 export async function removeTree(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true, maxRetries: 2 });
   } catch {
-    await makeDirectoriesWritable(path);
-    await rm(path, { recursive: true, force: true, maxRetries: 2 });
+    await takeApart(Buffer.from(path));
   }
 }
 
-async function makeDirectoriesWritable(path: string): Promise<void> {
-  const stat = await lstat(path).catch(() => undefined);
-  if (stat?.isDirectory() !== true) return;
-  await chmod(path, 0o700);
-  for await (const entry of await opendir(path)) {
-    if (entry.isDirectory()) await makeDirectoriesWritable(join(path, entry.name));
+async function takeApart(root: Buffer): Promise<void> {
+  const stat = await lstat(root).catch(() => undefined);
+  if (stat === undefined) return;
+  if (!stat.isDirectory()) return unlink(root);
+  await chmod(root, 0o700);
+  // What lay too deep was moved up to here meanwhile, so one round need not be enough.
+  while ((await readdir(root)).length > 0) await empty(root, root);
+  await rmdir(root);
+}
+
+async function empty(directory: Buffer, root: Buffer): Promise<void> {
+  for (const entry of await readdir(directory, { withFileTypes: true, encoding: "buffer" })) {
+    const child = Buffer.concat([directory, SLASH, entry.name]);
+    if (!entry.isDirectory()) {
+      await unlink(child);
+      continue;
+    }
+    await chmod(child, 0o700);
+    if (child.length > LONG_PATH_BYTES) {
+      await rename(child, Buffer.concat([root, Buffer.from(`/.deep-${randomUUID()}`)]));
+      continue;
+    }
+    await empty(child, root);
+    await removeDirectory(child);
+  }
+}
+
+/** A directory of the root that got something moved into it meanwhile is left for the next round. */
+async function removeDirectory(path: Buffer): Promise<void> {
+  try {
+    await rmdir(path);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOTEMPTY") throw error;
   }
 }

@@ -13,17 +13,19 @@ const SHOWN_FILES = 20;
 /**
  * Fast-forwards the checked-out branch. Git itself compares and swaps the ref; a file of the user's that Git does
  * not track is never overwritten, ignored ones included. Hooks are off.
+ *
+ * @param branch the checked-out branch, without `refs/heads/`.
  */
 export async function fastForward(
   principal: Principal,
-  to: string,
+  { to, branch }: { readonly to: string; readonly branch: string },
 ): Promise<Result<void, Failure>> {
   const args = [
-    ...["-c", "merge.autoStash=false"],
+    ...["-c", "merge.autoStash=false", "-c", `branch.${branch}.mergeOptions=`],
     "merge",
     "--ff-only",
     "--no-overwrite-ignore",
-    // Against branch.<name>.mergeOptions and merge.* of the user's own, which are meant for other merges.
+    // The user's own settings for merges are meant for other ones.
     ...["--no-squash", "--commit", "--no-verify-signatures", "--no-stat", "--quiet"],
     to,
   ];

@@ -66,14 +66,34 @@ function parseEntry(meta: string, rawPath: string): ChangedEntry | undefined {
   };
 }
 
-/** The changed entries that the new tree holds. */
+/**
+ * The changed entries that the new tree holds.
+ *
+ * @returns `import-refused` where they make, or complete, a bare repository inside the new tree.
+ */
 export async function addedEntries(
   git: Git,
   from: string,
   to: string,
 ): Promise<Result<readonly ChangedEntry[], Failure>> {
   const entries = await changedEntries(git, from, to);
-  return entries.ok ? ok(entries.value.filter((entry) => entry.status !== "D")) : entries;
+  if (!entries.ok) return entries;
+  const added = entries.value.filter((entry) => entry.status !== "D");
+  const suspects = new Set(added.flatMap((entry) => repositoriesAround(pathBytes(entry))));
+  if (suspects.size === 0) return ok(added);
+  const before = await pathsOf(git, from);
+  if (!before.ok) return before;
+  const after = await pathsOf(git, to);
+  if (!after.ok) return after;
+  const made = [...suspects].find(
+    (directory) => isRepository(directory, after.value) && !isRepository(directory, before.value),
+  );
+  if (made === undefined) return ok(added);
+  const shown = JSON.stringify(Buffer.from(made, "latin1").toString("utf8"));
+  return fail(
+    "import-refused",
+    `${shown} looks like a bare repository inside the tree: Git commands run in it would obey its configuration.`,
+  );
 }
 
 const ALLOWED_MODES = new Set(["100644", "100755", "120000"]);
@@ -89,25 +109,35 @@ export function refuseEntries(entries: readonly ChangedEntry[]): Result<void, Fa
     if (!ALLOWED_MODES.has(entry.newMode))
       return fail("import-refused", `${JSON.stringify(entry.path)} has the mode ${entry.newMode}.`);
   }
-  const repository = embeddedRepository(entries.map((entry) => entry.path));
-  if (repository !== undefined)
-    return fail(
-      "import-refused",
-      `${JSON.stringify(repository)} looks like a bare repository inside the tree: Git commands run in it would obey its configuration.`,
-    );
   return ok(undefined);
 }
 
-/** A directory that holds HEAD, objects/ and refs/ is taken for a repository by Git itself. */
-function embeddedRepository(paths: readonly string[]): string | undefined {
-  const all = new Set(paths.flatMap(withParents));
-  return paths
-    .filter((path) => path === "HEAD" || path.endsWith("/HEAD"))
-    .map((path) => path.slice(0, -"HEAD".length))
-    .find((directory) => all.has(`${directory}objects`) && all.has(`${directory}refs`));
+/** A directory that holds these is taken for a repository by Git itself; case may not matter where it lies. */
+const REPOSITORY_PARTS: readonly string[] = ["head", "objects", "refs"];
+
+/** One character a byte, whatever the name is. */
+function pathBytes(entry: ChangedEntry): string {
+  return entry.utf8 === "valid" ? Buffer.from(entry.path, "utf8").toString("latin1") : entry.path;
 }
 
-function withParents(path: string): readonly string[] {
-  const parts = path.split("/");
-  return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
+/** The directories, with a slash at the end, of which a path could be a part that makes them a repository. */
+function repositoriesAround(path: string): readonly string[] {
+  const names = path.split("/");
+  return names.flatMap((name, index) => {
+    const parent = names.slice(0, index).map((one) => `${one}/`);
+    return REPOSITORY_PARTS.includes(name.toLowerCase()) ? [parent.join("")] : [];
+  });
+}
+
+function isRepository(directory: string, paths: ReadonlySet<string>): boolean {
+  return REPOSITORY_PARTS.every((part) => paths.has(directory.toLowerCase() + part));
+}
+
+/** Every path of a commit's tree, directories too, in lower case and one character a byte. */
+async function pathsOf(git: Git, commit: string): Promise<Result<ReadonlySet<string>, Failure>> {
+  const listed = await gitOutput(git, ["ls-tree", "-r", "-t", "-z", "--name-only", commit], {
+    maxOutputBytes: 256 * 1024 * 1024,
+  });
+  if (!listed.ok) return listed;
+  return ok(new Set(listed.value.toString("latin1").toLowerCase().split("\0")));
 }

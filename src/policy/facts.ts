@@ -1,6 +1,12 @@
+import type { ManifestChange } from "./package-keys.ts";
+
 /** What the host computed from the imported trees; the only thing findings are made of. */
 export interface ReviewFacts {
   readonly changes: readonly Change[];
+  /** Every line that was added to a text file. */
+  readonly addedLines: readonly AddedLine[];
+  /** The package.json files that changed. */
+  readonly packageFiles: readonly ManifestChange[];
   /** Paths that decide how guardloop itself behaves. */
   readonly controlPaths: readonly string[];
   readonly planPaths: (path: string) => boolean;
@@ -20,8 +26,11 @@ export interface ReviewFacts {
   readonly otherAuthors: readonly string[];
   /** Every path of the new tree, folded to lower case in NFC, that stands for more than one path. */
   readonly collisions: readonly string[];
-  /** Added lines that look like a secret: path and what it looks like. */
-  readonly secrets: readonly { readonly path: string; readonly what: string }[];
+}
+
+export interface AddedLine {
+  readonly path: string;
+  readonly line: string;
 }
 
 export interface Change {

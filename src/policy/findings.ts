@@ -1,8 +1,13 @@
 import { posix } from "node:path";
 import { visible } from "../core/visible.ts";
-import type { Change, ReviewFacts } from "./facts.ts";
+import type { AddedLine, Change, ReviewFacts } from "./facts.ts";
 import { type Finding, finding } from "./finding.ts";
+import { hiddenCharacterFindings } from "./hidden-characters.ts";
+import { junkFindings } from "./junk.ts";
+import { packageFindings } from "./package-keys.ts";
 import { PROTECTED, protectedGroup } from "./protected-paths.ts";
+import { secretInText } from "./secrets.ts";
+import { testFindings } from "./weakened-tests.ts";
 
 const LARGE_FILE_BYTES = 1024 * 1024;
 const LARGE_CHANGE_FILES = 200;
@@ -16,6 +21,11 @@ export function findingsOf(facts: ReviewFacts): readonly Finding[] {
     ...protectedFindings(facts.changes),
     ...symlinkFindings(facts.changes),
     ...contentFindings(facts),
+    ...secretFindings(facts.addedLines),
+    ...hiddenCharacterFindings(facts.addedLines),
+    ...junkFindings(facts.changes),
+    ...testFindings(facts.changes, facts.addedLines),
+    ...packageFindings(facts.packageFiles),
     ...nameFindings(facts),
     ...planFindings(facts),
     ...runFindings(facts),
@@ -88,9 +98,7 @@ function contentFindings(facts: ReviewFacts): readonly Finding[] {
   );
   const large = changes.filter((change) => change.sizeBytes > LARGE_FILE_BYTES);
   const lines = changes.reduce((sum, change) => sum + change.addedLines + change.deletedLines, 0);
-  const secrets = facts.secrets.map((secret) => `${secret.path} (${secret.what})`);
   return [
-    ...list("secret-added", "Added lines look like credentials.", secrets),
     ...list(
       "mode-changed",
       "These files became executable.",
@@ -116,6 +124,14 @@ function contentFindings(facts: ReviewFacts): readonly Finding[] {
       : []),
     ...(changes.length === 0 ? [finding("no-change", "The branch changes nothing.")] : []),
   ];
+}
+
+function secretFindings(lines: readonly AddedLine[]): readonly Finding[] {
+  const found = lines.flatMap(({ path, line }) => {
+    const what = secretInText(line);
+    return what === undefined ? [] : [`${path} (${what})`];
+  });
+  return list("secret-added", "Added lines look like credentials.", [...new Set(found)]);
 }
 
 function nameFindings(facts: ReviewFacts): readonly Finding[] {

@@ -103,6 +103,7 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     offered: choice.offered,
     artifacts: IN_CONTAINER.artifacts,
     workspace: IN_CONTAINER.workspace,
+    network: settings.network.mode,
   });
   if (!prompt.ok) return prompt;
   const launch = invocation.adapter.launch({

@@ -4,11 +4,11 @@ import type { OfferedTask } from "../core/run-spec.ts";
 
 /** Replaced by the list of offered tasks; a template without it would leave the agent without a task. */
 const TASKS_MARK = "{{tasks}}";
-const KNOWN_MARKS = [TASKS_MARK, "{{artifacts}}", "{{workspace}}"];
+const KNOWN_MARKS = [TASKS_MARK, "{{artifacts}}", "{{workspace}}", "{{network}}"];
 
 /** What the agent is told unless the repository brings its own template; see docs/operator-contract.md, Prompt. */
 const DEFAULT_TEMPLATE = `You are working unattended in a Git repository at {{workspace}}. Nobody can answer questions.
-There is no network. Use only the files of this repository and the tools that are installed.
+{{network}} Use only the files of this repository and the tools that are installed.
 
 ## Your task
 
@@ -43,6 +43,7 @@ export interface PromptOptions {
   readonly offered: readonly OfferedTask[];
   readonly artifacts: string;
   readonly workspace: string;
+  readonly network: "none" | "bridge";
 }
 
 /** Fills in the template. A template that misses the tasks or names an unknown mark is refused, with its line. */
@@ -68,6 +69,10 @@ export function renderPrompt(options: PromptOptions): Result<string, Failure> {
   const values: Readonly<Record<string, string>> = {
     "{{artifacts}}": options.artifacts,
     "{{workspace}}": options.workspace,
+    "{{network}}":
+      options.network === "none"
+        ? "There is no network."
+        : "The network is there for your model alone.",
     [TASKS_MARK]: options.offered.map(describeTask).join("\n"),
   };
   return ok(text.replaceAll(/\{\{[^}\n]*\}\}/g, (mark) => values[mark] ?? mark));

@@ -3,9 +3,8 @@ import { type Result, ok } from "../core/result.ts";
 import { addedLines, commitsBetween, measureChanges } from "../git/change-facts.ts";
 import type { MeasuredEntry } from "../git/change-facts.ts";
 import type { Git } from "../git/git.ts";
-import { listPaths } from "../git/read-files.ts";
+import { listPaths, readFileAt } from "../git/read-files.ts";
 import type { Change, ReviewFacts } from "../policy/facts.ts";
-import { secretInText } from "../policy/secrets.ts";
 import { planPathMatches } from "../tasks/plan.ts";
 import { readPlan } from "./plan.ts";
 import type { ReviewInput } from "./stages/review.ts";
@@ -18,8 +17,11 @@ export async function gatherFacts(
   const { spec, collected, imported, ending } = input;
   const measured = await measureChanges(git, spec.base, imported.head);
   if (!measured.ok) return measured;
-  const secrets = await findSecrets(git, spec.base, imported.head);
-  if (!secrets.ok) return secrets;
+  const lines = await addedLines(git, spec.base, imported.head);
+  if (!lines.ok) return lines;
+  const range = { base: spec.base, head: imported.head };
+  const packages = await packageFiles(git, range, measured.value);
+  if (!packages.ok) return packages;
   const authors = await otherAuthors(git, input);
   if (!authors.ok) return authors;
   const collisions = await findCollisions(git, imported.head, measured.value);
@@ -27,6 +29,8 @@ export async function gatherFacts(
   const { manifest } = collected;
   return ok({
     changes: measured.value.map(toChange),
+    addedLines: lines.value,
+    packageFiles: packages.value,
     controlPaths: spec.controlPaths,
     planPaths: planPathMatches(spec.plan.globs),
     ...(await planFacts(git, input)),
@@ -36,7 +40,6 @@ export async function gatherFacts(
     leftBehind: manifest.ignoredLeftBehind,
     otherAuthors: authors.value,
     collisions: collisions.value,
-    secrets: secrets.value,
   });
 }
 
@@ -58,19 +61,22 @@ function toChange(entry: MeasuredEntry): Change {
   };
 }
 
-async function findSecrets(
+/** Both versions of every package.json that changed. */
+async function packageFiles(
   git: Git,
-  from: string,
-  to: string,
-): Promise<Result<ReviewFacts["secrets"], Failure>> {
-  const lines = await addedLines(git, from, to);
-  if (!lines.ok) return lines;
-  const found = new Map<string, { path: string; what: string }>();
-  for (const { path, line } of lines.value) {
-    const what = secretInText(line);
-    if (what !== undefined) found.set(`${path}\0${what}`, { path, what });
+  range: { readonly base: string; readonly head: string },
+  changes: readonly MeasuredEntry[],
+): Promise<Result<ReviewFacts["packageFiles"], Failure>> {
+  const found: ReviewFacts["packageFiles"][number][] = [];
+  for (const { path } of changes) {
+    if (path !== "package.json" && !path.endsWith("/package.json")) continue;
+    const before = await readFileAt(git, range.base, path);
+    if (!before.ok) return before;
+    const after = await readFileAt(git, range.head, path);
+    if (!after.ok) return after;
+    found.push({ path, before: before.value, after: after.value });
   }
-  return ok([...found.values()]);
+  return ok(found);
 }
 
 async function otherAuthors(

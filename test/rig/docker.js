@@ -205,16 +205,20 @@ function after(onHost, name) {
   for (const [file, text] of Object.entries(faults.writeArtifacts ?? {}))
     writeFileSync(join(outbox, file), text);
   // A shell script with the last word, after the guest of an agent's container has ended.
-  if (faults.afterScript !== undefined && name.endsWith("-agent"))
-    execFileSync("sh", ["-ec", faults.afterScript], {
-      cwd: outbox,
-      env: {
-        PATH: process.env.PATH,
-        OUTBOX: outbox,
-        WORKSPACE: onHost("/workspace"),
-        BASE_STORE: onHost("/guardloop/base.git"),
-        FAULTS: faultsFile,
-      },
-      stdio: ["ignore", "ignore", "inherit"],
-    });
+  if (faults.afterScript !== undefined && name.endsWith("-agent")) runFaultScript(onHost, outbox);
+}
+
+function runFaultScript(onHost, outbox) {
+  const env = {
+    PATH: process.env.PATH,
+    OUTBOX: outbox,
+    WORKSPACE: onHost("/workspace"),
+    BASE_STORE: onHost("/guardloop/base.git"),
+    FAULTS: faultsFile,
+  };
+  try {
+    execFileSync("sh", ["-ec", faults.afterScript], { cwd: outbox, env, stdio: "inherit" });
+  } catch (error) {
+    die(`the test's own fault script failed: ${error.message}`, 125);
+  }
 }

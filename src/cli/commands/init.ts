@@ -5,8 +5,9 @@ import { initialToml } from "../../config/initial-toml.ts";
 import { REPOSITORY_FILE } from "../../config/user-file.ts";
 import { EXIT, type Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
+import { gitOutput } from "../../git/git.ts";
 import { type Principal, readHead } from "../../git/principal.ts";
-import { readPlan } from "../../run/plan.ts";
+import { planPathMatches } from "../../tasks/plan.ts";
 import { type Context, principalOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
 import { bold, dim, green } from "../output/text.ts";
@@ -60,7 +61,7 @@ async function perform(call: Call): Promise<CommandEnd> {
   for (const [name, text] of wanted)
     if (await writeNew(join(topLevel, name), text)) written.push(name);
   const commit =
-    written.length === 0 ? null : `git add ${written.join(" ")} && git commit -m "Add guardloop"`;
+    written.length === 0 ? null : await commitCommand(principal.value, context.cwd, written);
   if (call.format === "json") {
     context.output.json({ version: 1, written, commit });
     return ok(EXIT.done);
@@ -75,18 +76,41 @@ async function perform(call: Call): Promise<CommandEnd> {
   return ok(EXIT.done);
 }
 
+/** Commits exactly these files, from the directory the person is in, also where they are ignored. */
+async function commitCommand(
+  { git, topLevel }: Principal,
+  cwd: string,
+  names: readonly string[],
+): Promise<string> {
+  const ignored = await git.exec(["check-ignore", "--quiet", "--", ...names]);
+  const paths = names.map((name) => (cwd === topLevel ? name : `:/${name}`)).join(" ");
+  const add = ignored.code === 0 ? "git add --force" : "git add";
+  return `${add} ${paths} && git commit -m "Add guardloop" -- ${paths}`;
+}
+
 /** True when the last commit or the working tree has a plan where the settings look for one. */
 async function planExists(
   context: Context,
   principal: Principal,
 ): Promise<Result<boolean, Failure>> {
-  if (await exists(join(principal.topLevel, PLAN_FILE))) return ok(true);
   const head = await readHead(principal);
-  if (!head.ok) return head.error.code === "no-commit" ? ok(false) : head;
-  const resolved = await settingsFor(context, { principal, commit: head.value.commit }, {});
+  if (!head.ok && head.error.code !== "no-commit") return head;
+  const at = head.ok ? { principal, commit: head.value.commit } : undefined;
+  const resolved = await settingsFor(context, at, {});
   if (!resolved.ok) return resolved;
-  const plan = await readPlan(principal.git, head.value.commit, resolved.value.settings.plan);
-  return ok(plan.ok);
+  const matches = planPathMatches(resolved.value.settings.plan.globs);
+  const listed = await gitOutput(
+    principal.git,
+    ["ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+    { maxOutputBytes: 256 * 1024 * 1024 },
+  );
+  if (!listed.ok) return listed;
+  return ok(
+    listed.value
+      .toString("utf8")
+      .split("\0")
+      .some((path) => matches(path)),
+  );
 }
 
 async function writeNew(path: string, text: string): Promise<boolean> {

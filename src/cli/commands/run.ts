@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { join } from "node:path";
 import { EXIT, exitStatusOf } from "../../core/failures.ts";
-import { type Failure } from "../../core/failures.ts";
+import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { History } from "../../history/port.ts";
 import { promote } from "../../run/decide/promote.ts";
@@ -36,6 +36,11 @@ export function runCommand(context: Context, finish: Finish): Command {
 
 async function perform(call: Call): Promise<CommandEnd> {
   const { context, format } = call;
+  const [stray] = call.args;
+  if (stray !== undefined && call.args.length !== context.afterDashes.length)
+    return fail("usage", `"${stray}" is not understood here.`, {
+      cure: "Put the agent's program behind two dashes: guardloop run --agent command -- PROGRAM ARGS.",
+    });
   const git = gitProgram(context);
   if (!git.ok) return git;
   const prepared = await prepareRun(context, settingFlags(call));

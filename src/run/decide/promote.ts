@@ -44,7 +44,10 @@ export async function promote(
   return withRepositoryLock(services.env, services.principal.repositoryId, async () => {
     const checked = await checkPromotion(services, request);
     if (!checked.ok || request.mode === "dry-run") return checked;
-    const landed = await fastForward(services.principal, checked.value.after);
+    const landed = await fastForward(services.principal, {
+      to: checked.value.after,
+      branch: checked.value.branch,
+    });
     if (!landed.ok) return landed;
     const { before, after } = checked.value;
     recordDecision(services, request.run, {

@@ -83,9 +83,10 @@ export function check(outbox: Outbox, spec: RunSpec): Result<Collected["collecte
       "agent-not-started",
       `The program ${spec.agent.argv[0] ?? ""} could not be started in the container.`,
     );
-  const taskId = checkTaskId(outbox.taskId, spec);
+  const ended = manifest.ok ? howAgentEnded(manifest.value) : "";
+  const taskId = checkTaskId(outbox.taskId, spec, ended);
   if (!taskId.ok) return taskId;
-  const message = checkMessage(outbox.commitMessage);
+  const message = checkMessage(outbox.commitMessage, ended);
   if (!message.ok) return message;
   if (outbox.patches.length === 0)
     return fail(
@@ -104,9 +105,20 @@ export function check(outbox: Outbox, spec: RunSpec): Result<Collected["collecte
   return ok({ taskId: taskId.value, message: message.value, manifest: manifest.value });
 }
 
-function checkTaskId(bytes: Buffer | undefined, spec: RunSpec): Result<string, Failure> {
+/** Points at the cause where the agent did not end well; empty otherwise. */
+function howAgentEnded({ agent }: Manifest): string {
+  if (agent.outcome === "signalled") return ` It was ended by ${agent.signal ?? "a signal"}.`;
+  if (agent.exitCode === null || agent.exitCode === 0) return "";
+  return ` It ended with status ${agent.exitCode}.`;
+}
+
+function checkTaskId(
+  bytes: Buffer | undefined,
+  spec: RunSpec,
+  ended: string,
+): Result<string, Failure> {
   if (bytes === undefined)
-    return fail("missing-task-id", `The agent did not leave ${ARTIFACT.taskId}.`);
+    return fail("missing-task-id", `The agent did not leave ${ARTIFACT.taskId}.${ended}`);
   const text = decode(bytes)?.replace(/\r?\n$/, "");
   const offered = spec.offered.map((task) => task.id);
   if (text !== undefined && offered.includes(text)) return ok(text);
@@ -117,9 +129,12 @@ function checkTaskId(bytes: Buffer | undefined, spec: RunSpec): Result<string, F
   );
 }
 
-function checkMessage(bytes: Buffer | undefined): Result<string, Failure> {
+function checkMessage(bytes: Buffer | undefined, ended: string): Result<string, Failure> {
   if (bytes === undefined)
-    return fail("missing-commit-message", `The agent did not leave ${ARTIFACT.commitMessage}.`);
+    return fail(
+      "missing-commit-message",
+      `The agent did not leave ${ARTIFACT.commitMessage}.${ended}`,
+    );
   const text = decode(bytes)?.trim();
   if (text === undefined)
     return fail("bad-commit-message", `${ARTIFACT.commitMessage} is not UTF-8.`);

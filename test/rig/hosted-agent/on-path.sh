@@ -1,2 +1,2 @@
 #!/bin/sh
-exec node /opt/scripted-model/start.mjs "${0##*/}" "$@"
+exec node /opt/scripted-model/in-front-of.mjs "${0##*/}" "$@"

@@ -68,7 +68,7 @@ export async function eventsOf(world: World): Promise<readonly AgentEvent[]> {
   return lines.map((line) => (JSON.parse(line) as { event: AgentEvent }).event);
 }
 
-/** What the scripted model API and the refusing proxy wrote down; see start.mjs. */
+/** What the scripted model API and the refusing proxy wrote down; see in-front-of.mjs. */
 export function reported(
   log: string,
   what: "model request" | "outside request",

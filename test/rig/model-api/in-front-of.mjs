@@ -1,5 +1,5 @@
 /**
- * Stands in front of `codex` and `claude` on PATH of the test image: `node start.mjs PROGRAM ARGS…` starts the scripted
+ * Stands in front of `codex` and `claude` on PATH of the test image: `node in-front-of.mjs PROGRAM ARGS…` starts the scripted
  * model API at the program's base URL, then the real program, and exits as it did.
  *
  * SCRIPTED_MODEL is JSON: `steps` as in model-api.d.mts, and `mark`, a text to look for in the requests. Each request

@@ -1,0 +1,219 @@
+import { existsSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunEvent } from "../../src/core/events.ts";
+import { stageOfPrograms } from "../image/scripted-programs.ts";
+import { type World, FINISH, GOOD_AGENT, installProgram, makeWorld } from "../rig/world.ts";
+import { codesIn, readDocument, tablesOf } from "./documents.ts";
+import { pathsIn, promisedBy, shapeOf } from "./json-shape.ts";
+
+const document = readDocument("docs/json.md");
+const tables = tablesOf(document).filter((table) => table.head[0] === "key");
+
+/** Everything that was printed, by the section of the document that describes it. */
+const printed = new Map<string, Record<string, unknown>[]>();
+
+function keep(section: string, stdout: string): void {
+  for (const line of stdout.split("\n").filter((one) => one !== "")) {
+    const value = JSON.parse(line) as Record<string, unknown>;
+    const where =
+      "error" in value ? "Failure" : section === "guardloop run" ? String(value["type"]) : section;
+    printed.set(where, [...(printed.get(where) ?? []), value]);
+  }
+}
+
+/** Calls a command with --json and keeps what it prints under its section. */
+async function call(world: World, command: string, env: Record<string, string> = {}) {
+  const words = command.split(" ");
+  const section = `guardloop ${words[0] ?? ""}`;
+  const ended = await world.guardloop([...words, "--json"], { env });
+  keep(section, ended.stdout);
+}
+
+async function run(world: World, script: string, flags: readonly string[] = []) {
+  const ended = await world.run(script, ["--json", ...flags]);
+  keep("guardloop run", ended.stdout);
+}
+
+const world = makeWorld();
+
+beforeAll(async () => {
+  await setUp();
+  await decisions();
+  await failures();
+  await whileItRuns();
+  await image();
+}, 240_000);
+
+afterAll(() => world[Symbol.dispose]());
+
+async function setUp(): Promise<void> {
+  await call(world, "doctor");
+  await call(world, "trust");
+  await call(world, "init");
+  await call(world, "init");
+  world.write(
+    "docs/TASKS.md",
+    "# Plan\n\n## T1 — One\n\nStatus: ready\n\nCompletion signal:\n- one\n\n## T2 — Two\n\nStatus: ready\n\nDependencies:\n- T1\n\n## T3 — Three\n\nStatus: someday\n",
+  );
+  await call(world, "doctor");
+  world.commit("A plan");
+  for (const command of ["doctor", "tasks", "trust", "recover", "runs", "show none"])
+    await call(world, command);
+  await call(world, "config", { GUARD_MEMORY: "2g" });
+}
+
+/** Two runs in a stack with findings, a link and validations, then every decision about them. */
+async function decisions(): Promise<void> {
+  world.faults({ cpus: 2 });
+  const script = `ln -s one.txt "link-$$"; echo said; ${GOOD_AGENT}`;
+  await run(world, script, ["--max-tasks", "2", "--validate", "ok: true"]);
+  await call(world, "logs @last");
+  await call(world, "review @last");
+  await call(world, "show @last");
+  const listed = JSON.parse((await world.guardloop(["runs", "--json"])).stdout);
+  const first = String(listed.runs[1].id);
+  await call(world, `review ${first}`);
+  for (const verb of ["promote", "rollback", "restore", "discard", "restore"]) {
+    await call(world, `${verb} ${first}`);
+    await call(world, `show ${first}`);
+  }
+  await call(world, `promote ${first} --dry-run`);
+  await call(world, `promote ${first} --without-validation because`);
+  await call(world, `show ${first}`);
+  world.write("guardloop.toml", '[validate]\ncommands = ["bad: false", "later: true"]\n');
+  world.commit("Validate");
+  await call(world, `validate ${first}`);
+  await call(world, `review ${first}`);
+  await call(world, `show ${first}`);
+}
+
+async function failures(): Promise<void> {
+  world.git("rm", "-q", "--ignore-unmatch", "guardloop.toml");
+  world.write("docs/TASKS.md", "# Plan\n\n## T1 — One\n\nStatus: ready\n");
+  world.commit("Again");
+  await run(world, "echo T9 > $GUARDLOOP_ARTIFACTS/selected-task-id.txt; echo x > x.txt");
+  await call(world, "show @last");
+  await call(world, "salvage @last --task T1 --message Half");
+  world.faults({ runRefused: true });
+  await run(world, "true");
+  await call(world, "show @last");
+  await call(world, "doctor");
+  world.faults({});
+  installProgram("treehouse.js", join(world.bin, "treehouse"));
+  writeFileSync(join(world.bin, "treehouse.faults.json"), JSON.stringify({ exit3: true }));
+  await run(world, `${FINISH} echo y > y.txt`, ["--lease", "treehouse"]);
+  writeFileSync(join(world.bin, "treehouse.faults.json"), "{}");
+  await call(world, "runs");
+  await call(world, "review @last");
+  symlinkSync("nowhere", join(world.repo, "untracked-link"));
+  await call(world, "promote @last");
+  await call(world, "run --agent codex");
+}
+
+/** What the commands print while a run goes on, and how it looks when it is interrupted. */
+async function whileItRuns(): Promise<void> {
+  world.git("clean", "-fdq");
+  const started = join(world.root, "started");
+  let pid = 0;
+  const ended = world.run(`touch ${started}; sleep 60`, ["--json", "--lease", "builtin"], {
+    onStart: (id) => (pid = id),
+  });
+  while (!existsSync(started)) await delay(50);
+  await call(world, "runs");
+  await call(world, "show @last");
+  process.kill(pid, "SIGINT");
+  keep("guardloop run", (await ended).stdout);
+}
+
+async function image(): Promise<void> {
+  await using stage = await stageOfPrograms();
+  await stage.set("registry");
+  const env = {
+    PATH: `${stage.stage}/bin:${world.env["PATH"] ?? ""}`,
+    XDG_STATE_HOME: stage.stage,
+  };
+  const ended = await world.guardloop(["image", "build", "--json"], { env });
+  keep("guardloop image build", ended.stdout);
+}
+
+describe("docs/json.md", () => {
+  test("has a section for every command, and for nothing else", async () => {
+    const help = (await world.guardloop(["--help"])).stdout;
+    const verbs = [...help.matchAll(/^ {2}([a-z]+) /gm)].map((match) => match[1] ?? "");
+    const commands = verbs
+      .filter((verb) => verb !== "help")
+      .map((verb) => `guardloop ${verb === "image" ? "image build" : verb}`);
+    const sections = tables.map((table) => table.under[1] ?? "");
+    expect([...new Set(sections)].toSorted()).toEqual([...commands, "Failure"].toSorted());
+  });
+
+  test.each(tables.map((table) => [table.under.slice(1).join(", "), table] as const))(
+    "%s: the keys and types are exactly those that are printed",
+    (_, table) => {
+      const shape = shapeOf(table);
+      const values = printed.get(table.under.at(-1) ?? "") ?? [];
+      const found = new Set(values.flatMap((value) => pathsIn(value, shape)));
+      expect([...found].toSorted()).toEqual(promisedBy(shape).toSorted());
+      expect(values.every((value) => value["version"] === 1)).toBe(true);
+    },
+  );
+
+  test("every line has all its keys, whatever it says", () => {
+    const uneven = [...printed].filter(([, values]) => {
+      const keys = new Set(values.map((value) => Object.keys(value).toSorted().join()));
+      return keys.size !== 1;
+    });
+    expect(uneven.map(([section]) => section)).toEqual([]);
+  });
+
+  test("the events are exactly those a run can print, with exactly their fields", () => {
+    const events = (printed.get("event") ?? []).map((line) => line["event"] as { type: string });
+    const fields = new Map(
+      events.map(({ type, ...rest }) => [type, Object.keys(rest).toSorted()] as const),
+    );
+    const documented = tablesOf(document)
+      .filter((table) => table.head[0] === "event")
+      .flatMap((table) => table.rows)
+      .map(
+        ([type = "", further = ""]) =>
+          [codesIn(type)[0] ?? "", codesIn(further).toSorted()] as const,
+      );
+    expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(fields));
+    const whole = Object.keys(SAID_BY_RUN).filter((type) => SAID_BY_RUN[type as Type] === "run");
+    expect(documented.map(([type]) => type).toSorted()).toEqual(whole.toSorted());
+  });
+
+  test("lines of logs hold a time and the fields of an agent's event", () => {
+    for (const line of printed.get("guardloop logs") ?? [])
+      expect(line["event"]).toMatchObject({ at: expect.any(String), type: "output" });
+  });
+
+  test("the help of every command points here", async () => {
+    expect((await world.guardloop(["runs", "--help"])).stdout).toContain("docs/json.md");
+  });
+});
+
+type Type = RunEvent["type"];
+
+/** Compiles only while it names every event: those a run prints, and those of decisions and of later clean-up. */
+const SAID_BY_RUN: Readonly<Record<Type, "run" | "journal">> = {
+  "run-created": "run",
+  "stage-intent": "run",
+  "stage-done": "run",
+  "stage-failed": "run",
+  "stage-undone": "run",
+  "task-selected": "run",
+  "run-ready": "run",
+  "run-failed": "run",
+  "run-interrupted": "run",
+  validated: "run",
+  salvaged: "run",
+  "snapshot-kept": "run",
+  "snapshot-removed": "journal",
+  "run-promoted": "journal",
+  "run-rolled-back": "journal",
+  "run-discarded": "journal",
+  "run-restored": "journal",
+};

@@ -146,6 +146,17 @@ export async function poolFor(
   });
 }
 
+/** Every pool that an earlier run may have leased from: a changed setting or PATH must not hide its lease. */
+export async function allPools(
+  context: Context,
+  principal: Principal,
+): Promise<readonly LeasePool[]> {
+  const pools = await Promise.all(
+    (["builtin", "treehouse"] as const).map((kind) => poolFor(context, principal, kind)),
+  );
+  return pools.flatMap((pool) => (pool.ok ? [pool.value] : []));
+}
+
 /** A command that a file names belongs to agent `command`; only words after `--` are arguments for another agent. */
 function withoutForeignCommand({ settings, origins }: ResolvedSettings): Settings {
   const given = origins.find((one) => one.key === "agent.command")?.origin === "flag";

@@ -94,7 +94,10 @@ async function candidates(
 type Verdict = { readonly kind: "in" | "out"; readonly rule: string };
 
 async function judge(options: OverlayOptions, from: string, path: string): Promise<Verdict> {
-  const rule = options.include.find((glob) => picomatch.isMatch(path, glob, { dot: true }));
+  // A file that is named exactly counts as named, whatever glob stands before it.
+  const rule = options.include.includes(path)
+    ? path
+    : options.include.find((glob) => picomatch.isMatch(path, glob, { dot: true }));
   const secretPath = isSecretPath(path);
   if (rule === undefined)
     return {

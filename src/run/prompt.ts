@@ -72,7 +72,7 @@ export function renderPrompt(options: PromptOptions): Result<string, Failure> {
     "{{network}}":
       options.network === "none"
         ? "There is no network."
-        : "The network is there for your model alone.",
+        : "A network is there so that your model can be reached; use it for nothing else.",
     [TASKS_MARK]: options.offered.map(describeTask).join("\n"),
   };
   return ok(text.replaceAll(/\{\{[^}\n]*\}\}/g, (mark) => values[mark] ?? mark));

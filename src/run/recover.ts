@@ -1,22 +1,25 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Failure } from "../core/failures.ts";
-import { type Result, ok } from "../core/result.ts";
+import { type Failure, fail } from "../core/failures.ts";
+import { type Result, err, ok } from "../core/result.ts";
 import type { RunRecord } from "../core/run-record.ts";
 import type { RunSpec } from "../core/run-spec.ts";
+import type { LeasePool } from "../lease/port.ts";
 import { mayBeAlive } from "../process/owner.ts";
 import { record, step } from "./drive.ts";
+import type { Started } from "./flow.ts";
 import { type RunPaths, runPaths, stateId } from "./paths.ts";
 import { salvage } from "./salvage.ts";
 import type { RunServices } from "./services.ts";
 import { type AgentRan, removeContainers } from "./stages/agent.ts";
-import { collectStage } from "./stages/collect.ts";
-import { importStage } from "./stages/import.ts";
+import { type Collected, collectStage } from "./stages/collect.ts";
+import { type Imported, importStage } from "./stages/import.ts";
 import { leaseHolder } from "./stages/lease.ts";
 import { releaseStage } from "./stages/release.ts";
 import { reviewStage } from "./stages/review.ts";
 import { removeSnapshot } from "./stages/snapshot.ts";
 import { readSpec } from "./stages/spec.ts";
+import { validateStage } from "./stages/validate.ts";
 
 /** What recovery did, a sentence each. */
 export interface Recovery {
@@ -25,7 +28,10 @@ export interface Recovery {
   readonly problems: readonly string[];
 }
 
-export type RecoverServices = Omit<RunServices, "paths">;
+/** Like a run's services, with every pool that a dead run may have leased from. */
+export interface RecoverServices extends Omit<RunServices, "paths" | "leases"> {
+  readonly pools: readonly LeasePool[];
+}
 
 /**
  * Finds runs of this repository whose owner is provably dead and brings each to an end: what was collected is
@@ -37,8 +43,7 @@ export async function recover(services: RecoverServices): Promise<Recovery> {
   const problems: string[] = [];
   for (const run of services.history.runs(services.principal.repositoryId)) {
     if (run.state !== "running" || mayBeAlive(run.owner, services.env.hostname)) continue;
-    const paths = runPaths(services.env.stateDir, run.id);
-    const ended = await endDeadRun({ ...services, paths }, run);
+    const ended = await endDeadRun(services, run);
     if (ended.ok) actions.push(ended.value);
     else problems.push(`Run ${run.id}: ${ended.error.message}`);
   }
@@ -46,36 +51,56 @@ export async function recover(services: RecoverServices): Promise<Recovery> {
   return { actions, problems };
 }
 
-async function endDeadRun(services: RunServices, run: RunRecord): Promise<Result<string, Failure>> {
+async function endDeadRun(
+  recovering: RecoverServices,
+  run: RunRecord,
+): Promise<Result<string, Failure>> {
+  const paths = runPaths(recovering.env.stateDir, run.id);
+  const stopped = await removeContainers(recovering, run.id);
+  if (!stopped.ok) return stopped;
+  const spec = await readSpec(paths);
+  const leases = spec.ok
+    ? recovering.pools.find((pool) => pool.kind === spec.value.lease)
+    : recovering.pools[0];
+  if (leases === undefined)
+    return fail("tool-missing", "It has a lease of treehouse, which is not available now.");
+  const services: RunServices = { ...recovering, paths, leases };
+  const imported = spec.ok ? await finishImport(services, run, spec.value) : undefined;
+  if (spec.ok && imported === undefined) await salvage(services, spec.value);
+  const released = await step(services, releaseStage, { runId: run.id });
+  if (!released.ok) return err(released.error.failure);
+  return imported === undefined ? interrupted(services, run) : finished(services, imported);
+}
+
+function interrupted(services: RunServices, run: RunRecord): Result<string, Failure> {
   const stage =
     run.stages.findLast((timing) => timing.outcome === "running")?.stage ??
     run.stages.at(-1)?.stage ??
     "spec";
-  const stopped = await removeContainers(services, run.id);
-  if (!stopped.ok) return stopped;
-  const spec = await readSpec(services.paths);
-  const finished = spec.ok ? await finishImport(services, run, spec.value) : undefined;
-  if (spec.ok && finished === undefined) await salvage(services, spec.value);
-  const released = await step(services, releaseStage, { runId: run.id });
-  if (!released.ok) return { ok: false, error: released.error.failure };
-  if (finished !== undefined) {
-    record(services, run.id, { type: "run-ready", ...finished });
-    return ok(`Run ${run.id} was finished: its work is on ${finished.branch}.`);
-  }
-  record(services, run.id, {
-    type: "run-interrupted",
-    stage,
-    message: `The process that owned the run died in the stage ${stage}.`,
-  });
+  const message = `The process that owned the run died in the stage ${stage}.`;
+  record(services, run.id, { type: "run-interrupted", stage, message });
   return ok(`Run ${run.id} was ended: its owner died in the stage ${stage}.`);
 }
+
+async function finished(
+  services: RunServices,
+  run: RecoveredImport,
+): Promise<Result<string, Failure>> {
+  await step(services, validateStage, run);
+  await step(services, reviewStage, run);
+  const { branch, head } = run.imported;
+  record(services, run.runId, { type: "run-ready", branch, head });
+  return ok(`Run ${run.runId} was finished: its work is on ${branch}.`);
+}
+
+type RecoveredImport = Started & AgentRan & Collected & Imported;
 
 /** When the agent had ended, its artifacts are as good as ever: the flow goes on from there. */
 async function finishImport(
   services: RunServices,
   run: RunRecord,
   spec: RunSpec,
-): Promise<{ branch: string; head: string } | undefined> {
+): Promise<RecoveredImport | undefined> {
   if (run.outputs.agent === undefined) return undefined;
   // The journal's own output of the stage, written by us.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -87,9 +112,7 @@ async function finishImport(
         ok({ ...ran, ...(run.outputs.collect as Parameters<typeof importStage.perform>[1]) });
   if (!collected.ok) return undefined;
   const imported = await step(services, importStage, collected.value);
-  if (!imported.ok) return undefined;
-  await step(services, reviewStage, imported.value);
-  return { branch: imported.value.imported.branch, head: imported.value.imported.head };
+  return imported.ok ? imported.value : undefined;
 }
 
 interface Report {
@@ -116,13 +139,15 @@ async function removeOrphanContainers(services: RecoverServices, report: Report)
 }
 
 async function returnOrphanLeases(services: RecoverServices, report: Report): Promise<void> {
-  const leases = await services.leases.find(leaseHolder(""));
-  if (!leases.ok) report.problems.push(leases.error.message);
-  for (const lease of leases.ok ? leases.value : []) {
-    if (isAlive(services, lease.holder.slice(leaseHolder("").length))) continue;
-    const returned = await services.leases.release(lease);
-    if (returned.ok) report.actions.push(`Returned the lease of ${lease.path}.`);
-    else report.problems.push(returned.error.message);
+  for (const pool of services.pools) {
+    const leases = await pool.find(leaseHolder(""));
+    if (!leases.ok) report.problems.push(leases.error.message);
+    for (const lease of leases.ok ? leases.value : []) {
+      if (isAlive(services, lease.holder.slice(leaseHolder("").length))) continue;
+      const returned = await pool.release(lease);
+      if (returned.ok) report.actions.push(`Returned the lease of ${lease.path}.`);
+      else report.problems.push(returned.error.message);
+    }
   }
 }
 

@@ -1,9 +1,10 @@
 import { type Failure, fail } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
 import type { RunRecord } from "../core/run-record.ts";
-import type { AgentEnding, RunSpec } from "../core/run-spec.ts";
+import type { RunSpec } from "../core/run-spec.ts";
 import { removeTree } from "../files/remove-tree.ts";
 import { record, step } from "./drive.ts";
+import { endingOf } from "./ending.ts";
 import { type Outbox, readOutbox, saveOutbox } from "./outbox.ts";
 import { salvage } from "./salvage.ts";
 import type { RunServices } from "./services.ts";
@@ -104,21 +105,4 @@ async function finish(
   const { branch, head } = imported.value.imported;
   record(services, run.id, { type: "run-ready", branch, head });
   return ok(imported.value.imported);
-}
-
-/** How the agent ended, as the journal has it; a run that died before it knew counts as interrupted. */
-function endingOf(run: RunRecord): AgentEnding {
-  const output = run.outputs.agent;
-  if (typeof output === "object" && output !== null && "ending" in output)
-    // The journal's own output of the stage, written by us.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return output.ending as AgentEnding;
-  const { startedAt, endedAt } = run;
-  return {
-    kind: "interrupted",
-    exitCode: 137,
-    startedAt,
-    endedAt: endedAt ?? startedAt,
-    hitMemoryLimit: false,
-  };
 }

@@ -1,3 +1,5 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { FINISH, GOOD_AGENT, checkoutDigest, leftovers, makeWorld, runsOf } from "../rig/world.ts";
 
@@ -62,4 +64,16 @@ test("a run without exported work, and one that is ready, say so", async () => {
   await world.run(GOOD_AGENT);
   const ready = await world.guardloop(["salvage", "@last"]);
   expect(ready.code).toBe(2);
+});
+
+test("a review that was never written is computed when it is asked for", async () => {
+  using world = makeWorld();
+  await world.run(GOOD_AGENT);
+  const [run] = await runsOf(world);
+  rmSync(join(world.state, "runs", run?.id ?? "", "review.json"));
+  const refused = await world.guardloop(["promote", "@last"]);
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toContain("guardloop review");
+  expect((await world.guardloop(["review", "@last"])).code).toBe(0);
+  expect((await world.guardloop(["promote", "@last"])).code).toBe(0);
 });

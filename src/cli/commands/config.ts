@@ -15,7 +15,7 @@ export function configCommand(context: Context, finish: Finish): Command {
     summary: "show every setting with its value and where it came from",
     description:
       "Precedence: flag, environment (GUARD_…), your own file, the repository's guardloop.toml as committed, default. Values of the repository's file that loosen the boundary count only after `guardloop trust`.",
-    exits: [EXIT.done, EXIT.usage],
+    exits: [EXIT.done, EXIT.usage, EXIT.refused],
     examples: ["guardloop config", "guardloop config --json", "GUARD_MEMORY=8g guardloop config"],
   });
   addSettingOptions(command);

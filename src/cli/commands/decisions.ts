@@ -20,7 +20,7 @@ import {
 import { green } from "../output/text.ts";
 import { withRun } from "../with-run.ts";
 
-const EXITS = [EXIT.done, EXIT.usage, EXIT.refused] as const;
+const EXITS = [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused, EXIT.resultRefused] as const;
 
 function decision(spec: CommandSpec): Command {
   return define(spec)

@@ -82,7 +82,7 @@ async function commitCommand(
   cwd: string,
   names: readonly string[],
 ): Promise<string> {
-  const ignored = await git.exec(["check-ignore", "--quiet", "--", ...names]);
+  const ignored = await git.exec(["check-ignore", "--", ...names]);
   const paths = names.map((name) => (cwd === topLevel ? name : `:/${name}`)).join(" ");
   const add = ignored.code === 0 ? "git add --force" : "git add";
   return `${add} ${paths} && git commit -m "Add guardloop" -- ${paths}`;

@@ -17,7 +17,7 @@ export function logsCommand(context: Context, finish: Finish): Command {
     summary: "print what the agent printed, also while it works",
     description:
       "Prints the output of the guest and the agent, with control characters made visible. --events prints what guardloop understood of the agent's event stream, one JSON object a line.",
-    exits: [EXIT.done, EXIT.usage],
+    exits: [EXIT.done, EXIT.usage, EXIT.refused],
     examples: [
       "guardloop logs @last",
       "guardloop logs @last --follow",

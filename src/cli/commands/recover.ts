@@ -8,7 +8,7 @@ import { type Context, engineOf, gitProgram, historyOf, principalOf } from "../c
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
 import { humanProgress } from "../output/progress.ts";
 import { yellow } from "../output/text.ts";
-import { poolFor } from "../prepare-run.ts";
+import { allPools } from "../prepare-run.ts";
 
 export function recoverCommand(context: Context, finish: Finish): Command {
   const command = define({
@@ -32,8 +32,6 @@ async function perform(call: Call): Promise<CommandEnd> {
   if (!engine.ok) return engine;
   const probed = await engine.value.probe();
   if (!probed.ok) return probed;
-  const leases = await poolFor(context, principal.value, "auto");
-  if (!leases.ok) return leases;
   const opened = await historyOf(context);
   if (!opened.ok) return opened;
   using history = opened.value;
@@ -42,7 +40,7 @@ async function perform(call: Call): Promise<CommandEnd> {
     gitProgram: git.value,
     principal: principal.value,
     engine: engine.value,
-    leases: leases.value,
+    pools: await allPools(context, principal.value),
     history,
     adapter: agentAdapter("command"),
     guestBundle: join(context.packageRoot, "dist/guest/guest.mjs"),

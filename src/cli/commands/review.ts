@@ -13,7 +13,7 @@ import type { Git } from "../../git/git.ts";
 import type { Finding } from "../../policy/finding.ts";
 import { blocks } from "../../policy/finding.ts";
 import { runPaths } from "../../run/paths.ts";
-import { readFindings } from "../../run/stages/review.ts";
+import { findingsFor } from "../../run/review-again.ts";
 import { readSpec } from "../../run/stages/spec.ts";
 import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
@@ -75,6 +75,8 @@ async function gather(call: Call, run: RunRecord, git: Git): Promise<Result<Mate
   if (!commits.ok) return commits;
   const changes = await measureChanges(git, base, head);
   if (!changes.ok) return changes;
+  const findings = await findingsFor(git, run, paths);
+  if (!findings.ok) return findings;
   const diff = await diffText(git, base, head);
   if (!diff.ok) return diff;
   const spec = await readSpec(paths);
@@ -85,7 +87,7 @@ async function gather(call: Call, run: RunRecord, git: Git): Promise<Result<Mate
     acceptance: task?.acceptance ?? [],
     commits: commits.value,
     changes: changes.value,
-    findings: (await readFindings(paths)) ?? [],
+    findings: findings.value,
     diff: diff.value,
   });
 }

@@ -14,7 +14,7 @@ import { printFailure } from "../output/failure.ts";
 import { humanProgress, jsonProgress } from "../output/progress.ts";
 import { stateText } from "../output/state.ts";
 import { bold, dim, yellow } from "../output/text.ts";
-import { type PreparedRun, prepareRun } from "../prepare-run.ts";
+import { type PreparedRun, allPools, prepareRun } from "../prepare-run.ts";
 import { addSettingOptions, settingFlags } from "../setting-options.ts";
 
 export function runCommand(context: Context, finish: Finish): Command {
@@ -64,7 +64,8 @@ async function perform(call: Call): Promise<CommandEnd> {
   };
   for (const text of prepared.value.notices) report({ type: "notice", runId: null, text });
   announce(call, prepared.value);
-  const recovered = await recover(services);
+  const pools = await allPools(context, services.principal);
+  const recovered = await recover({ ...services, pools });
   for (const text of [...recovered.actions, ...recovered.problems])
     report({ type: "notice", runId: null, text });
   const series = await runSeries(services, prepared.value.invocation, {

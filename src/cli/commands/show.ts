@@ -26,7 +26,7 @@ export function showCommand(context: Context, finish: Finish): Command {
     summary: "show one run: task, stages, artifacts, branch, failure and cure",
     description:
       "Shows what the record of a run holds. RUN is an id, the beginning of one, or @last.",
-    exits: [EXIT.done, EXIT.usage],
+    exits: [EXIT.done, EXIT.usage, EXIT.refused],
     examples: ["guardloop show @last", "guardloop show 261129 --json"],
   }).argument("<run>", "id, unique prefix, or @last");
   return action(command, { context, finish }, perform);

@@ -1,7 +1,9 @@
 import { readFile } from "node:fs/promises";
+import type { Failure } from "../../core/failures.ts";
 import type { AgentEnding, RunSpec } from "../../core/run-spec.ts";
-import { ok } from "../../core/result.ts";
+import { type Result, ok } from "../../core/result.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
+import type { Git } from "../../git/git.ts";
 import type { Finding } from "../../policy/finding.ts";
 import { findingsOf } from "../../policy/findings.ts";
 import type { RunPaths } from "../paths.ts";
@@ -24,19 +26,29 @@ export interface ReviewInput extends Collected, Imported {
 export const reviewStage: Stage<ReviewInput, Reviewed> = {
   name: "review",
   async perform(services, input) {
-    const facts = await gatherFacts(services.principal.git, input);
-    if (!facts.ok) return facts;
-    const findings = findingsOf(facts.value);
-    const progress = facts.value.task.atTip === "runnable" ? "none" : "made";
-    const report = { version: 1, progress, findings };
-    await writeAtomic(services.paths.review, `${JSON.stringify(report, null, 2)}\n`);
-    return ok({ reviewed: { progress, findings } });
+    const reviewed = await computeReview(services.principal.git, services.paths, input);
+    return reviewed.ok ? ok({ reviewed: reviewed.value }) : reviewed;
   },
   async observe(services) {
     return ok((await readFindings(services.paths)) === undefined ? "absent" : "present");
   },
   undo: async () => ok(undefined),
 };
+
+/** Computes the findings and writes them into the run's record. May be called again. */
+export async function computeReview(
+  git: Git,
+  paths: RunPaths,
+  input: ReviewInput,
+): Promise<Result<Reviewed["reviewed"], Failure>> {
+  const facts = await gatherFacts(git, input);
+  if (!facts.ok) return facts;
+  const findings = findingsOf(facts.value);
+  const progress = facts.value.task.atTip === "runnable" ? "none" : "made";
+  const report = { version: 1, progress, findings };
+  await writeAtomic(paths.review, `${JSON.stringify(report, null, 2)}\n`);
+  return ok({ progress, findings });
+}
 
 /** The findings in a run's record; undefined when there are none written yet. */
 export async function readFindings(paths: RunPaths): Promise<readonly Finding[] | undefined> {

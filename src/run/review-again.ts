@@ -1,0 +1,38 @@
+import { type Failure, fail } from "../core/failures.ts";
+import { type Result, ok } from "../core/result.ts";
+import type { RunRecord } from "../core/run-record.ts";
+import type { Git } from "../git/git.ts";
+import type { Finding } from "../policy/finding.ts";
+import { endingOf } from "./ending.ts";
+import { readOutbox } from "./outbox.ts";
+import type { RunPaths } from "./paths.ts";
+import { check } from "./stages/collect.ts";
+import { readImportReport } from "./stages/import.ts";
+import { computeReview, readFindings } from "./stages/review.ts";
+import { readSpec } from "./stages/spec.ts";
+
+/** The findings of a run with a branch: from its record, or computed now where a crash or fault left them out. */
+export async function findingsFor(
+  git: Git,
+  run: RunRecord,
+  paths: RunPaths,
+): Promise<Result<readonly Finding[], Failure>> {
+  const known = await readFindings(paths);
+  if (known !== undefined) return ok(known);
+  const spec = await readSpec(paths);
+  if (!spec.ok) return spec;
+  const imported = await readImportReport(paths);
+  const outbox = await readOutbox(paths.artifacts);
+  const collected = outbox.ok ? check(outbox.value, spec.value) : outbox;
+  if (!collected.ok) return collected;
+  if (imported === undefined)
+    return fail("not-in-this-state", `Run ${run.id} has no imported result.`);
+  const reviewed = await computeReview(git, paths, {
+    runId: run.id,
+    spec: spec.value,
+    collected: collected.value,
+    imported,
+    ending: endingOf(run),
+  });
+  return reviewed.ok ? ok(reviewed.value.findings) : reviewed;
+}

@@ -216,22 +216,22 @@ export const FAILURES = {
   "missing-task-id": {
     exit: 4,
     meaning: "The agent did not leave selected-task-id.txt.",
-    cure: "See `guardloop logs RUN`. What was done is kept: `guardloop salvage RUN --task ID --message TEXT`.",
+    cure: "See `guardloop logs RUN`.",
   },
   "bad-task-id": {
     exit: 4,
     meaning: "selected-task-id.txt does not name one of the offered tasks.",
-    cure: "See `guardloop logs RUN`. What was done is kept: `guardloop salvage RUN --task ID --message TEXT`.",
+    cure: "See `guardloop logs RUN`.",
   },
   "missing-commit-message": {
     exit: 4,
     meaning: "The agent did not leave last-commit-message.txt.",
-    cure: "See `guardloop logs RUN`. What was done is kept: `guardloop salvage RUN --task ID --message TEXT`.",
+    cure: "See `guardloop logs RUN`.",
   },
   "bad-commit-message": {
     exit: 4,
     meaning: "last-commit-message.txt is empty or is not plain UTF-8 text.",
-    cure: "See `guardloop logs RUN`. What was done is kept: `guardloop salvage RUN --task ID --message TEXT`.",
+    cure: "See `guardloop logs RUN`.",
   },
   "missing-patches": {
     exit: 4,

@@ -21,12 +21,17 @@ export async function fastForward(
   { to, branch }: { readonly to: string; readonly branch: string },
 ): Promise<Result<void, Failure>> {
   const args = [
-    ...["-c", "merge.autoStash=false", "-c", `branch.${branch}.mergeOptions=`],
+    // The user's own settings for merges are meant for other ones.
+    "-c",
+    "merge.autoStash=false",
+    "-c",
+    `branch.${branch}.mergeOptions=`,
     "merge",
     "--ff-only",
     "--no-overwrite-ignore",
-    // The user's own settings for merges are meant for other ones.
-    ...["--no-squash", "--commit", "--no-verify-signatures", "--no-stat", "--quiet"],
+    "--no-verify-signatures",
+    "--no-stat",
+    "--quiet",
     to,
   ];
   const exit = await principal.git.exec(args, LONG);
@@ -70,12 +75,8 @@ export async function revertRange(
 ): Promise<Result<void, Failure>> {
   const free = await refuseLoss(principal, { kind: "revert", ...range });
   if (!free.ok) return free;
-  const args = [
-    ...["-c", "commit.gpgSign=false"],
-    "revert",
-    "--no-edit",
-    `${range.before}..${range.after}`,
-  ];
+  const commits = `${range.before}..${range.after}`;
+  const args = ["-c", "commit.gpgSign=false", "revert", "--no-edit", commits];
   const identity = await identityFor(principal);
   const exit = await principal.git.exec(args, { ...LONG, ...(identity && { identity }) });
   if (exit.code === 0) return ok(undefined);

@@ -1,3 +1,4 @@
+import type { Failure } from "../core/failures.ts";
 import type { StageName } from "../core/stage-name.ts";
 import type { RunSpec } from "../core/run-spec.ts";
 import { type Result, err, ok } from "../core/result.ts";
@@ -106,11 +107,19 @@ function finish(
   started: Started,
   stopped: { readonly ok: false; readonly error: Stop },
 ): Result<never, Stop> {
-  const { stage, failure } = stopped.error;
+  const { stage } = stopped.error;
+  const failure = withSalvage(services, started.runId, stopped.error.failure);
   if (failure.code === "interrupted")
     record(services, started.runId, { type: "run-interrupted", stage, message: failure.message });
   else record(services, started.runId, { type: "run-failed", stage, ...failure });
-  return stopped;
+  return err({ stage, failure });
+}
+
+/** Work that was saved is part of what to do next. */
+function withSalvage(services: RunServices, runId: string, failure: Failure): Failure {
+  if ((services.history.run(runId)?.salvagedPatches ?? 0) === 0) return failure;
+  const kept = "What was done is kept: `guardloop salvage RUN --task ID --message TEXT`.";
+  return { ...failure, cure: `${failure.cure} ${kept}` };
 }
 
 function notice(services: RunServices, runId: string, stop: Stop): void {

@@ -2,12 +2,14 @@ import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { containerName } from "../core/ids.ts";
 import { ARTIFACT } from "../core/artifacts.ts";
+import { DEADLINES } from "../core/limits.ts";
 import { type Failure, fail } from "../core/failures.ts";
 import type { Result } from "../core/result.ts";
 import type { RunSpec } from "../core/run-spec.ts";
 import { giveTo } from "../files/ownership.ts";
 import { removeTree } from "../files/remove-tree.ts";
 import { treeSizeBytes } from "../files/tree-size.ts";
+import { startClocks } from "./clocks.ts";
 import { containerSpec } from "./container.ts";
 import { record } from "./drive.ts";
 import { parseManifest } from "./manifest.ts";
@@ -59,6 +61,14 @@ async function exportAgain(services: RunServices, spec: RunSpec): Promise<Result
   const container = containerSpec(spec, paths, "salvage");
   const removed = await engine.remove(container.name);
   if (!removed.ok) return removed;
+  // Not the run's own signal: after Ctrl-C the work is still to be got out. A second Ctrl-C ends the process.
+  using _clocks = startClocks(
+    { wallMs: DEADLINES.salvageMs, idleMs: DEADLINES.salvageMs },
+    {
+      signal: new AbortController().signal,
+      onLimit: (name) => void engine.signal(container.name, name),
+    },
+  );
   const end = await engine.run(
     container,
     {

@@ -1,10 +1,12 @@
 import type { Command } from "commander";
 import { EXIT } from "../../core/failures.ts";
 import { ok } from "../../core/result.ts";
+import type { RunRecord } from "../../core/run-record.ts";
 import type { Decision, DecisionServices } from "../../run/decide/decision.ts";
 import { discard, restore } from "../../run/decide/discard.ts";
-import { promote } from "../../run/decide/promote.ts";
+import { type Promotion, promote } from "../../run/decide/promote.ts";
 import { rollback } from "../../run/decide/rollback.ts";
+import { parentsToPromote, runsOnTop } from "../../run/decide/stack.ts";
 import type { Context } from "../context.ts";
 import {
   type Call,
@@ -70,32 +72,56 @@ export function promoteCommand(context: Context, finish: Finish): Command {
       "--without-validation <REASON>",
       "land it although validation failed or is missing; recorded",
     )
+    .option("--with-parents", "promote the runs it builds on first, in order")
     .option("--dry-run", "check everything, change nothing");
   return action(command, { context, finish }, (call) =>
-    decide(call, async (services, request) => {
-      const mode = call.options.dryRun === true ? "dry-run" : "for-real";
-      const done = await promote(services, {
-        ...request,
-        accepted: listOption(call, "accept"),
-        withoutValidation: textOption(call, "withoutValidation"),
-        mode,
-      });
-      if (!done.ok) return done;
-      const { id, task } = request.run;
-      const { before, after, branch } = done.value;
-      const range = `${before.slice(0, 12)} -> ${after.slice(0, 12)}`;
-      return say(
-        call,
-        { run: id, mode, ...done.value },
-        mode === "dry-run"
-          ? [`Would promote ${task ?? id}: ${branch} ${range}. Nothing was changed.`]
-          : [
-              `Promoted ${task ?? id}: ${branch} ${range}.`,
-              `Take it back with: guardloop rollback ${id}`,
-            ],
-      );
-    }),
+    decide(call, (services, request) => promoteInOrder(call, services, request)),
   );
+}
+
+/** With --with-parents the runs below are promoted first, each by the same rules; the first refusal ends it. */
+async function promoteInOrder(
+  call: Call,
+  services: DecisionServices,
+  request: Decision,
+): Promise<CommandEnd> {
+  const withParents = call.options.withParents === true;
+  const parents = withParents ? parentsToPromote(services.history, request.run) : [];
+  const rest = {
+    accepted: listOption(call, "accept"),
+    withoutValidation: textOption(call, "withoutValidation"),
+    mode: call.options.dryRun === true ? ("dry-run" as const) : ("for-real" as const),
+  };
+  const chain = [...parents, request.run];
+  // Nothing lands in a dry run, so only the lowest of a stack can be checked.
+  const checked = rest.mode === "dry-run" ? chain.slice(0, 1) : chain;
+  for (const run of checked) {
+    const done = await promote(services, { ...request, ...rest, run });
+    if (!done.ok) return done;
+    say(
+      call,
+      { run: run.id, mode: rest.mode, ...done.value },
+      promotionLines(run, rest.mode, done.value),
+    );
+  }
+  if (checked.length < chain.length && call.format === "human")
+    call.context.output.result(
+      `Then would follow: ${chain
+        .slice(1)
+        .map((run) => run.task ?? run.id)
+        .join(", ")}.`,
+    );
+  return ok(EXIT.done);
+}
+
+function promotionLines(
+  { id, task }: RunRecord,
+  mode: "for-real" | "dry-run",
+  { before, after, branch }: Promotion,
+): readonly string[] {
+  const range = `${branch} ${before.slice(0, 12)} -> ${after.slice(0, 12)}`;
+  if (mode === "dry-run") return [`Would promote ${task ?? id}: ${range}. Nothing was changed.`];
+  return [`Promoted ${task ?? id}: ${range}.`, `Take it back with: guardloop rollback ${id}`];
 }
 
 export function rollbackCommand(context: Context, finish: Finish): Command {
@@ -138,8 +164,14 @@ export function discardCommand(context: Context, finish: Finish): Command {
       const done = await discard(services, request);
       if (!done.ok) return done;
       const { id } = request.run;
-      return say(call, { run: id, ...done.value }, [
+      const affected = runsOnTop(services.history, request.run).map((run) => run.id);
+      const warning =
+        affected.length === 0
+          ? []
+          : [`These runs build on it and cannot be promoted without it: ${affected.join(", ")}`];
+      return say(call, { run: id, ...done.value, affected }, [
         `Discarded ${done.value.branch}.`,
+        ...warning,
         `Take it back with: guardloop restore ${id}`,
       ]);
     }),

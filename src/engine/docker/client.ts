@@ -52,6 +52,14 @@ export function engineFailure(what: string, exit: Exit): Failure {
         ? "Add your user to the group `docker` (then log in again), or run as a user who may use Docker."
         : "Start Docker (for example `systemctl start docker`), then run `guardloop doctor`.",
     });
+  if (exit.signal !== null)
+    return failure(
+      "container-failed",
+      `Docker's client was ended by ${exit.signal} when asked to ${what}.`,
+      {
+        details: lines.slice(-12),
+      },
+    );
   return failure("container-failed", `Docker could not ${what}: ${lines.at(-1) ?? ""}`, {
     details: lines.slice(-12),
   });

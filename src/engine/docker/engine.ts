@@ -32,10 +32,10 @@ export function dockerEngine({ program, docker, now }: DockerOptions): Engine {
         extraEnv: environment,
         onOutput: sink.onOutput,
       });
-      if (!exit.ok) return exit;
+      if (!exit.ok) return midRun(exit);
       const code = exit.value.code;
       if (code === null || CLIENT_STATUSES.has(code))
-        return err(engineFailure(`run the container ${spec.name}`, exit.value));
+        return midRun(err(engineFailure(`run the container ${spec.name}`, exit.value)));
       return ending(docker, { spec, since, exitCode: code, until: now() });
     },
     async signal(name, signal) {
@@ -51,9 +51,9 @@ export function dockerEngine({ program, docker, now }: DockerOptions): Engine {
         "--format",
         "{{.Names}}",
       ]);
-      if (!exit.ok) return exit;
+      if (!exit.ok) return midRun(exit);
       if (exit.value.code !== 0)
-        return err(engineFailure(`look for the container ${name}`, exit.value));
+        return midRun(err(engineFailure(`look for the container ${name}`, exit.value)));
       return ok(exit.value.stdout.toString("utf8").split("\n").includes(name));
     },
     async remove(name) {
@@ -99,11 +99,16 @@ function absentIsFine(
   exit: Awaited<ReturnType<DockerClient>>,
   what: string,
 ): Result<void, Failure> {
-  if (!exit.ok) return exit;
+  if (!exit.ok) return midRun(exit);
   if (exit.value.code === 0) return ok(undefined);
   const said = exit.value.stderr.toString("utf8");
   if (/no such container|is not running|already in progress/i.test(said)) return ok(undefined);
-  return err(engineFailure(what, exit.value));
+  return midRun(err(engineFailure(what, exit.value)));
+}
+
+/** `engine-unavailable` is a refusal before anything was created; an engine that goes away later fails the run. */
+function midRun({ error }: { readonly error: Failure }): Result<never, Failure> {
+  return err({ ...error, code: "container-failed" });
 }
 
 async function listOurs(

@@ -161,7 +161,7 @@ function cureOfParent(parent: string, state: RunState | undefined): string {
   const restored = state === "discarded" || state === "rolled-back";
   return restored
     ? `Run \`guardloop restore ${parent}\` and promote it first.`
-    : `Promote ${parent} first.`;
+    : `Promote ${parent} first, or pass --with-parents.`;
 }
 
 async function checkBranch(

@@ -2,7 +2,7 @@ import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { isAncestor, resetKeeping, revertRange } from "../../git/land.ts";
 import { refuseDirty, refuseOperationUnderWay } from "../../git/preconditions.ts";
-import { readHead } from "../../git/principal.ts";
+import { type Principal, readHead } from "../../git/principal.ts";
 import { type Decision, type DecisionServices, checkState, recordDecision } from "./decision.ts";
 import { withRepositoryLock } from "./repository-lock.ts";
 
@@ -39,34 +39,51 @@ async function undoPromotion(
   const { promotion } = run;
   if (promotion === null) return fail("not-in-this-state", `Run ${run.id} was never promoted.`);
   const { principal } = services;
+  const before = await quietHead(principal, run.onto);
+  if (!before.ok) return before;
+  if (before.value === promotion.after) {
+    const reset = await resetKeeping(principal, promotion.before);
+    return reset.ok ? ok({ how: "reset", before: before.value, after: promotion.before }) : reset;
+  }
+  // Gone back already: the record of it was lost to a crash, or a person went back by hand.
+  if (before.value === promotion.before)
+    return ok({ how: "reset", before: before.value, after: before.value });
+  return revertPromotion(principal, run.onto, { promotion, head: before.value });
+}
+
+/** The commit of a clean checkout on the promotion's branch, with nothing under way. */
+async function quietHead(principal: Principal, onto: string): Promise<Result<string, Failure>> {
   const quiet = await refuseOperationUnderWay(principal);
   if (!quiet.ok) return quiet;
   const clean = await refuseDirty(principal);
   if (!clean.ok) return clean;
   const head = await readHead(principal);
   if (!head.ok) return head;
-  if (head.value.branch !== run.onto)
+  const { branch, commit } = head.value;
+  if (branch === onto) return ok(commit);
+  return fail(
+    "rollback-refused",
+    `The principal checkout is on ${branch}; the promotion was on ${onto}.`,
+    { cure: `Check out ${onto} first.` },
+  );
+}
+
+async function revertPromotion(
+  principal: Principal,
+  onto: string,
+  at: {
+    readonly promotion: { readonly before: string; readonly after: string };
+    readonly head: string;
+  },
+): Promise<Result<Rollback, Failure>> {
+  const { promotion, head } = at;
+  if (!(await isAncestor(principal, promotion.after, head)))
     return fail(
       "rollback-refused",
-      `The principal checkout is on ${head.value.branch}; the promotion was on ${run.onto}.`,
-      {
-        cure: `Check out ${run.onto} first.`,
-      },
-    );
-  const before = head.value.commit;
-  if (before === promotion.after) {
-    const reset = await resetKeeping(principal, promotion.before);
-    return reset.ok ? ok({ how: "reset", before, after: promotion.before }) : reset;
-  }
-  // Gone back already: the record of it was lost to a crash, or a person went back by hand.
-  if (before === promotion.before) return ok({ how: "reset", before, after: before });
-  if (!(await isAncestor(principal, promotion.after, before)))
-    return fail(
-      "rollback-refused",
-      `${run.onto} does not contain the promoted commit ${promotion.after.slice(0, 12)} any more.`,
+      `${onto} does not contain the promoted commit ${promotion.after.slice(0, 12)} any more.`,
     );
   const reverted = await revertRange(principal, promotion);
   if (!reverted.ok) return reverted;
   const now = await readHead(principal);
-  return now.ok ? ok({ how: "revert", before, after: now.value.commit }) : now;
+  return now.ok ? ok({ how: "revert", before: head, after: now.value.commit }) : now;
 }

@@ -36,6 +36,12 @@ export async function takeLock(path: string, owner: Owner): Promise<HeldLock | {
   }
 }
 
+/** Whether a living process holds the lock. */
+export async function isHeld(path: string, host: string): Promise<boolean> {
+  const holder = await readOwner(path);
+  return holder !== undefined && mayBeAlive(holder, host);
+}
+
 function held(path: string): HeldLock {
   return {
     path,

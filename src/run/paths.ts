@@ -31,6 +31,8 @@ export interface RunPaths {
   readonly validationLog: string;
   readonly importReport: string;
   readonly review: string;
+  /** Held by a command that works on the run after its end, so that recovery leaves it alone. */
+  readonly busy: string;
 }
 
 export function runPaths(stateDir: string, runId: string): RunPaths {
@@ -56,6 +58,7 @@ export function runPaths(stateDir: string, runId: string): RunPaths {
     validationLog: join(root, "validation.log"),
     importReport: join(root, "import.json"),
     review: join(root, "review.json"),
+    busy: join(root, "busy"),
   };
 }
 

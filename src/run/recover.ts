@@ -5,6 +5,7 @@ import { type Result, err, ok } from "../core/result.ts";
 import type { RunRecord } from "../core/run-record.ts";
 import type { RunSpec } from "../core/run-spec.ts";
 import type { LeasePool } from "../lease/port.ts";
+import { isHeld } from "../files/lock-file.ts";
 import { mayBeAlive } from "../process/owner.ts";
 import { record, step } from "./drive.ts";
 import type { Started } from "./flow.ts";
@@ -131,7 +132,7 @@ async function removeOrphanContainers(services: RecoverServices, report: Report)
   const containers = await services.engine.list(stateId(services.env.stateDir));
   if (!containers.ok) report.problems.push(containers.error.message);
   for (const container of containers.ok ? containers.value : []) {
-    if (isAlive(services, container.runId)) continue;
+    if (await isAlive(services, container.runId)) continue;
     const removed = await services.engine.remove(container.name);
     if (removed.ok) report.actions.push(`Removed the container ${container.name}.`);
     else report.problems.push(removed.error.message);
@@ -143,7 +144,7 @@ async function returnOrphanLeases(services: RecoverServices, report: Report): Pr
     const leases = await pool.find(leaseHolder(""));
     if (!leases.ok) report.problems.push(leases.error.message);
     for (const lease of leases.ok ? leases.value : []) {
-      if (isAlive(services, lease.holder.slice(leaseHolder("").length))) continue;
+      if (await isAlive(services, lease.holder.slice(leaseHolder("").length))) continue;
       const returned = await pool.release(lease);
       if (returned.ok) report.actions.push(`Returned the lease of ${lease.path}.`);
       else report.problems.push(returned.error.message);
@@ -156,7 +157,7 @@ async function removeOrphanSnapshots(services: RecoverServices, report: Report):
   for (const runId of await readdir(directory).catch(() => [])) {
     const run = services.history.run(runId);
     const paths = runPaths(services.env.stateDir, runId);
-    if (isAlive(services, runId) || !(await hasSnapshot(paths))) continue;
+    if ((await isAlive(services, runId)) || !(await hasSnapshot(paths))) continue;
     if (run === undefined)
       report.problems.push(
         `${paths.root} holds a snapshot, but the history does not know its run: look for work in it, then remove it.`,
@@ -168,11 +169,15 @@ async function removeOrphanSnapshots(services: RecoverServices, report: Report):
   }
 }
 
-/** A run of another repository counts as alive while its record says `running`: its own recovery looks after it. */
-function isAlive(services: RecoverServices, runId: string): boolean {
+/**
+ * A run of another repository counts as alive while its record says `running`: its own recovery looks after it. One
+ * that has ended is alive again while a command such as `validate` works on it.
+ */
+async function isAlive(services: RecoverServices, runId: string): Promise<boolean> {
   const run = services.history.run(runId);
   if (run === undefined) return false;
-  return run.state === "running";
+  if (run.state === "running") return true;
+  return isHeld(runPaths(services.env.stateDir, runId).busy, services.env.hostname);
 }
 
 async function hasSnapshot(paths: RunPaths): Promise<boolean> {

@@ -62,7 +62,7 @@ async function exportAgain(services: RunServices, spec: RunSpec): Promise<Result
   const removed = await engine.remove(container.name);
   if (!removed.ok) return removed;
   // Not the run's own signal: after Ctrl-C the work is still to be got out. A second Ctrl-C ends the process.
-  using _clocks = startClocks(
+  using clocks = startClocks(
     { wallMs: DEADLINES.salvageMs, idleMs: DEADLINES.salvageMs },
     {
       signal: new AbortController().signal,
@@ -77,6 +77,8 @@ async function exportAgain(services: RunServices, spec: RunSpec): Promise<Result
     },
     {},
   );
+  if (clocks.reached() !== undefined)
+    return fail("container-failed", "The export took too long and was ended.");
   if (!end.ok) return end;
   const gone = await proveGone(services, container.name);
   if (!gone.ok) return gone;

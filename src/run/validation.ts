@@ -1,6 +1,6 @@
 import { cp, lstat, mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
-import type { Failure } from "../core/failures.ts";
+import { type Failure, fail } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
 import type { RunSpec, Validation, ValidationCommand, ValidationResult } from "../core/run-spec.ts";
 import { removeTree } from "../files/remove-tree.ts";
@@ -95,6 +95,8 @@ async function runCommands(
     if (!result.ok) return result;
     results.push(result.value);
   }
+  // A half validation says nothing about the tree.
+  if (services.signal.aborted) return fail("interrupted", "The validation was interrupted.");
   const verdict = results.every((one) => one.outcome === "passed") ? "passed" : "failed";
   return ok({ tree: request.tree, verdict, results });
 }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   GOOD_AGENT,
   type World,
@@ -174,4 +175,22 @@ test("the container of a validation has the hardened posture, no network and no 
   expect(call?.argv.join(" ")).toContain("--network none");
   expect(call?.argv).not.toContain("--env=WANTED");
   expect(readFileSync(join(world.bin, "docker.calls.jsonl"), "utf8")).toContain("--env=WANTED");
+});
+
+test("recovery leaves the container of a validation alone that somebody waits for", async () => {
+  using world = makeWorld();
+  configure(
+    world,
+    '[validate]\ncommands = ["slow: while [ ! -f go ]; do sleep 0.1; done"]\nminutes = 1\n',
+  );
+  await world.run(GOOD_AGENT, ["--validate", "quick: true"]);
+  const [run] = await runsOf(world);
+  const validating = world.guardloop(["validate", run?.id ?? ""]);
+  const workspace = join(world.state, "runs", run?.id ?? "", "validation/workspace");
+  const container = join(world.bin, "containers", `guardloop-${run?.id}-validate`);
+  while (!existsSync(container)) await delay(50);
+  const recovered = await world.guardloop(["recover"]);
+  expect(recovered.stdout).toContain("Nothing to recover");
+  writeFileSync(join(workspace, "go"), "");
+  expect((await validating).code).toBe(0);
 });

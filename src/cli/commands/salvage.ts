@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { EXIT, fail } from "../../core/failures.ts";
 import { ok } from "../../core/result.ts";
+import { whileBusy } from "../../run/busy.ts";
 import { runPaths } from "../../run/paths.ts";
 import { salvageRun } from "../../run/salvage-import.ts";
 import { readSpec } from "../../run/stages/spec.ts";
@@ -48,7 +49,9 @@ async function perform(call: Call): Promise<CommandEnd> {
     const services = await servicesFor(call, at, { image: spec.value.image.name, report });
     if (!services.ok) return services;
     const byHand = { taskId: textOption(call, "task"), message: textOption(call, "message") };
-    const done = await salvageRun(services.value, { run, spec: spec.value, byHand });
+    const done = await whileBusy(services.value, run.id, () =>
+      salvageRun(services.value, { run, spec: spec.value, byHand }),
+    );
     if (!done.ok) return done;
     if (call.format === "json") output.json({ version: 1, run: run.id, imported: done.value });
     else {

@@ -6,6 +6,7 @@ import type { Validation } from "../../core/run-spec.ts";
 import type { Principal } from "../../git/principal.ts";
 import { readHead } from "../../git/principal.ts";
 import type { History } from "../../history/port.ts";
+import { whileBusy } from "../../run/busy.ts";
 import { runPaths } from "../../run/paths.ts";
 import { validationCommands } from "../../run/prepare.ts";
 import { readImportReport } from "../../run/stages/import.ts";
@@ -80,10 +81,11 @@ async function validateAgain(call: Call, at: At): Promise<Result<Validation, Fai
     report: () => undefined,
   });
   if (!services.ok) return services;
-  return validate(services.value, {
+  const request = {
     spec: spec.value,
     head: report.head,
     tree: report.tree,
     commands,
-  });
+  };
+  return whileBusy(services.value, at.run.id, () => validate(services.value, request));
 }

@@ -84,10 +84,3 @@ export async function readHead(principal: Principal): Promise<Result<Head, Failu
     branch: branchRef.slice("refs/heads/".length),
   });
 }
-
-/** Resolves a revision to a commit id, or undefined when there is no such commit. */
-export async function resolveCommit(git: Git, revision: string): Promise<string | undefined> {
-  const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${revision}^{commit}`];
-  const exit = await git.exec(args);
-  return exit.code === 0 ? exit.stdout.toString("utf8").trim() : undefined;
-}

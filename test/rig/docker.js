@@ -192,11 +192,11 @@ function prepareJob(onHost, jobPath, home) {
 /** Faults of what comes out of a container. */
 function after(onHost, name) {
   const outbox = onHost("/guardloop/artifacts");
-  for (const name of faults.removeArtifacts ?? [])
-    rmSync(join(outbox, name), { recursive: true, force: true });
+  for (const file of faults.removeArtifacts ?? [])
+    rmSync(join(outbox, file), { recursive: true, force: true });
   if (faults.editPatch !== undefined)
-    for (const name of readdirSync(join(outbox, "patches"))) {
-      const path = join(outbox, "patches", name);
+    for (const file of readdirSync(join(outbox, "patches"))) {
+      const path = join(outbox, "patches", file);
       writeFileSync(
         path,
         readFileSync(path, "utf8").replaceAll(faults.editPatch.from, faults.editPatch.to),

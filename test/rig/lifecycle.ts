@@ -21,8 +21,9 @@ export interface ShownRun {
   readonly rollback: { readonly how: string } | null;
 }
 
-export function json<T>(ended: Ended): T {
-  return JSON.parse(ended.stdout) as T;
+/** How a command ended, to be compared with "exit 0": what it said is part of it when it ended otherwise. */
+export function ending({ code, stdout, stderr }: Ended): string {
+  return code === 0 ? "exit 0" : `exit ${code}: ${stderr}${stdout}`;
 }
 
 export async function show(
@@ -30,7 +31,8 @@ export async function show(
   run = "@last",
   options: CallOptions = {},
 ): Promise<ShownRun> {
-  return json<ShownRun>(await world.guardloop(["show", run, "--json"], options));
+  const shown = await succeed(world, ["show", run, "--json"], options);
+  return JSON.parse(shown.stdout) as ShownRun;
 }
 
 /** Runs a command that must end well; its standard error is the message when it does not. */
@@ -40,7 +42,7 @@ export async function succeed(
   options: CallOptions = {},
 ): Promise<Ended> {
   const ended = await world.guardloop(args, options);
-  expect(ended.code, `${args.join(" ")}: ${ended.stderr}${ended.stdout}`).toBe(0);
+  expect(ending(ended)).toBe("exit 0");
   return ended;
 }
 
@@ -53,11 +55,10 @@ export async function refuse(
 ): Promise<{ readonly message: string; readonly cure: string; readonly details: string[] }> {
   // Right after the command's name: what stands behind two dashes is the agent's.
   const ended = await world.guardloop([...args.slice(0, 1), "--json", ...args.slice(1)], options);
-  const { error } = json<{
+  const { error } = JSON.parse(ended.stdout) as {
     error: { code: string; message: string; cure: string; details: string[] };
-  }>(ended);
-  expect(error.code, error.message).toBe(expected.code);
-  expect(ended.code).toBe(expected.status ?? 3);
+  };
+  expect({ ...error, status: ended.code }).toMatchObject({ status: 3, ...expected });
   return error;
 }
 
@@ -71,7 +72,7 @@ export async function fullCircle(
   const head = () => world.git("-C", repo, "rev-parse", "HEAD");
   const before = head();
   const ran = await world.run(agent, [], at);
-  expect(ran.code, ran.stderr).toBe(0);
+  expect(ending(ran)).toBe("exit 0");
   const { run } = await show(world, "@last", at);
   const reviewed = await succeed(world, ["review", "@last"], at);
   expect(reviewed.stdout).toContain("+work on T1");
@@ -82,4 +83,21 @@ export async function fullCircle(
   expect(head()).toBe(before);
   expect(world.git("-C", repo, "status", "--porcelain")).toBe("");
   return show(world, "@last", at);
+}
+
+/** A commit by the agent itself; what is not committed the guest commits. */
+export const AGENT_COMMIT = 'git -c user.name=A -c user.email=a@b.invalid commit -q -m "Part"';
+
+/** A run that ended `ready`, with what the agent did besides its task. */
+export async function readyRun(world: World, also = "", flags: readonly string[] = []) {
+  const ended = await world.run(`${GOOD_AGENT}\n${also}`, flags);
+  expect(ending(ended)).toBe("exit 0");
+  const { run } = await show(world);
+  expect(run.state).toBe("ready");
+  return { id: run.id, branch: run.branch ?? "", head: run.head ?? "", base: run.base };
+}
+
+/** The commit that the principal checkout is at. */
+export function headOf(world: World): string {
+  return world.git("rev-parse", "HEAD");
 }

@@ -1,0 +1,161 @@
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { AGENT_COMMIT, ending, headOf, readyRun, refuse, show, succeed } from "../rig/lifecycle.ts";
+import { GOOD_AGENT, checkoutDigest, makeWorld } from "../rig/world.ts";
+
+describe("rollback undoes exactly one promotion", () => {
+  const TWO_COMMITS = `git add -A; ${AGENT_COMMIT}; echo more >> T1.txt; git rm -q src/app.txt`;
+
+  test("by going back when nothing came after it", async () => {
+    using world = makeWorld();
+    const before = checkoutDigest(world, /^refs\/heads\/agent\//);
+    const run = await readyRun(world, TWO_COMMITS);
+    await succeed(world, ["promote", run.id]);
+    const ended = await succeed(world, ["rollback", run.id, "--why", "no", "--json"]);
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      how: "reset",
+      before: run.head,
+      after: run.base,
+    });
+    expect(checkoutDigest(world, /^refs\/heads\/agent\//)).toBe(before);
+    expect(world.git("rev-parse", run.branch)).toBe(run.head);
+    expect((await show(world)).run.state).toBe("rolled-back");
+  });
+
+  test("by revert commits when something came after it, which stays", async () => {
+    using world = makeWorld();
+    const run = await readyRun(world, TWO_COMMITS);
+    await succeed(world, ["promote", run.id]);
+    world.write("mine.txt", "mine\n");
+    const mine = world.commit("Mine");
+    const ended = await succeed(world, ["rollback", run.id, "--json"]);
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      how: "revert",
+      before: mine,
+      after: headOf(world),
+    });
+    expect(world.git("diff", "--name-only", run.base, "HEAD")).toBe("mine.txt");
+    expect(world.git("rev-list", "--count", `${mine}..HEAD`)).toBe("2");
+    expect(world.git("status", "--porcelain")).toBe("");
+  });
+
+  test("revert commits bear the user's name, or guardloop's where Git knows none", async () => {
+    using world = makeWorld();
+    for (const known of [false, true]) {
+      const run = await readyRun(world);
+      await succeed(world, ["promote", run.id]);
+      world.git("commit", "-q", "--allow-empty", "-m", "Later");
+      world.git("config", "user.useConfigOnly", "true");
+      if (known) {
+        world.git("config", "user.name", "Grace");
+        world.git("config", "user.email", "grace@example.com");
+      }
+      await succeed(world, ["rollback", run.id]);
+      expect(world.git("log", "-1", "--format=%an")).toBe(known ? "Grace" : "guardloop");
+    }
+  });
+
+  test("is refused where later work would conflict, and leaves everything as it was", async () => {
+    using world = makeWorld();
+    const run = await readyRun(world, TWO_COMMITS);
+    await succeed(world, ["promote", run.id]);
+    world.write("T1.txt", "my own words\n");
+    world.commit("Mine");
+    const before = checkoutDigest(world);
+    const said = await refuse(world, ["rollback", run.id], { code: "rollback-refused" });
+    expect(said.cure).toMatch(/by hand|later runs/);
+    expect(checkoutDigest(world)).toBe(before);
+    for (const file of ["REVERT_HEAD", "sequencer", "MERGE_MSG"])
+      expect([file, existsSync(join(world.repo, ".git", file))]).toEqual([file, false]);
+    expect((await show(world)).run.state).toBe("promoted");
+  });
+
+  test("of the first of a stack leaves the second, when that is possible", async () => {
+    using world = makeWorld();
+    const script =
+      GOOD_AGENT.replace(/awk -v id[^\n]*\n[^\n]*\n/, "") +
+      'mkdir -p docs/tasks; sed -i "s/ready/done/" docs/tasks/$id.md';
+    world.git("rm", "-q", "docs/TASKS.md");
+    for (const id of ["A1", "A2"])
+      world.write(`docs/tasks/${id}.md`, `# ${id}: Title\n\nStatus: ready\n`);
+    world.commit("One file a task");
+    const agent = script.replace(
+      /id=\$\(awk[^\n]*\n/,
+      'id=$(basename "$(grep -l "Status: ready" docs/tasks/*.md | head -n 1)" .md)\n',
+    );
+    const ended = await world.run(agent, ["--max-tasks", "2", "--promote", "auto"]);
+    expect(ending(ended)).toBe("exit 0");
+    const second = (await show(world)).run;
+    await succeed(world, ["rollback", second.parentRun ?? ""]);
+    expect(existsSync(join(world.repo, "A1.txt"))).toBe(false);
+    expect(existsSync(join(world.repo, "A2.txt"))).toBe(true);
+    expect((await show(world)).run.state).toBe("promoted");
+  });
+
+  test("is refused on another branch, a dirty checkout and a detached HEAD", async () => {
+    using world = makeWorld();
+    const run = await readyRun(world);
+    await succeed(world, ["promote", run.id]);
+    const obstacles: readonly (readonly [string, () => void])[] = [
+      ["dirty-checkout", () => world.write("T1.txt", "changed\n")],
+      ["rollback-refused", () => world.git("checkout", "-q", "-f", "-b", "other")],
+      ["detached-head", () => world.git("checkout", "-q", "--detach")],
+    ];
+    for (const [code, disturb] of obstacles) {
+      disturb();
+      const before = checkoutDigest(world);
+      await refuse(world, ["rollback", run.id], { code });
+      expect(checkoutDigest(world)).toBe(before);
+    }
+  });
+
+  test.each(["reset", "revert"])(
+    "never overwrites an ignored file of the user's (by %s)",
+    async (how) => {
+      using world = makeWorld();
+      world.write("generated/table.txt", "tracked\n");
+      world.write("notes", "tracked\n");
+      world.commit("Tracked");
+      const run = await readyRun(
+        world,
+        'git rm -q -r generated notes; printf "generated/\\nnotes\\n" > .gitignore; git add -A',
+      );
+      await succeed(world, ["promote", run.id, "--accept", "protected-git"]);
+      if (how === "revert") world.git("commit", "-q", "--allow-empty", "-m", "Later");
+      world.write("generated/table.txt", "my hours of work\n");
+      world.write("notes/mine.txt", "also mine\n");
+      const before = checkoutDigest(world);
+      const said = await refuse(world, ["rollback", run.id], { code: "rollback-refused" });
+      expect(said.details).toEqual(["generated/table.txt", "notes/mine.txt"]);
+      expect(checkoutDigest(world)).toBe(before);
+      rmSync(join(world.repo, "generated"), { recursive: true });
+      rmSync(join(world.repo, "notes"), { recursive: true });
+      await succeed(world, ["rollback", run.id]);
+      expect(readFileSync(join(world.repo, "notes"), "utf8")).toBe("tracked\n");
+    },
+  );
+
+  test("then restore and promote again, as often as one likes", async () => {
+    using world = makeWorld();
+    const run = await readyRun(world);
+    for (const round of [1, 2]) {
+      await succeed(world, ["promote", run.id]);
+      expect([`round ${round}`, headOf(world)]).toEqual([`round ${round}`, run.head]);
+      await succeed(world, ["rollback", run.id]);
+      expect([`round ${round}`, headOf(world)]).toEqual([`round ${round}`, run.base]);
+      await succeed(world, ["restore", run.id]);
+      expect((await show(world)).run.state).toBe("ready");
+    }
+  });
+
+  test("after the promotion was taken back by hand only the record is put right", async () => {
+    using world = makeWorld();
+    const run = await readyRun(world);
+    await succeed(world, ["promote", run.id]);
+    world.git("reset", "-q", "--hard", run.base);
+    await succeed(world, ["rollback", run.id]);
+    expect(headOf(world)).toBe(run.base);
+    expect((await show(world)).run.state).toBe("rolled-back");
+  });
+});

@@ -192,6 +192,12 @@ export const FAILURES = {
     meaning: "The container hit its memory limit.",
     cure: "Raise container.memory.",
   },
+  "agent-killed": {
+    exit: 1,
+    meaning:
+      "The container was killed, and not by guardloop: at its memory limit, or from outside.",
+    cure: "Raise container.memory, or look who killed it.",
+  },
   "release-failed": {
     exit: 1,
     meaning: "The lease could not be returned or the snapshot not removed.",

@@ -87,7 +87,13 @@ export interface Validation {
 
 /** How the container came to its end. */
 export interface AgentEnding {
-  readonly kind: "finished" | "wall-limit" | "idle-limit" | "out-of-memory" | "interrupted";
+  readonly kind:
+    | "finished"
+    | "wall-limit"
+    | "idle-limit"
+    | "out-of-memory"
+    | "killed"
+    | "interrupted";
   /** Exit status of the guest. */
   readonly exitCode: number;
   readonly startedAt: string;

@@ -108,9 +108,12 @@ export const PROTECTED: readonly Group[] = [
   },
 ];
 
+/** Regardless of case, and with names that hold line ends: without the flag `s` those would match no glob. */
+const ANY_NAME = { dot: true, flags: "is" };
+
 const MATCHERS = PROTECTED.map((group) => ({
   group,
-  matches: picomatch(group.globs, { dot: true, nocase: true }),
+  matches: picomatch(group.globs, ANY_NAME),
 }));
 
 /** The first group that a path belongs to, or undefined. */

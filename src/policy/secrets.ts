@@ -13,7 +13,7 @@ const SECRET_GLOBS = [
   "**/*.tfstate*",
 ];
 
-const isSecret = picomatch(SECRET_GLOBS, { dot: true, nocase: true });
+const isSecret = picomatch(SECRET_GLOBS, { dot: true, flags: "is" });
 
 /** True when a path looks like credentials by its name alone. */
 export function isSecretPath(path: string): boolean {

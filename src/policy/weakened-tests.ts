@@ -11,7 +11,7 @@ const isTest = picomatch(
     "**/*Test.{java,kt,cs}",
     "**/conftest.py",
   ],
-  { dot: true, nocase: true },
+  { dot: true, flags: "is" },
 );
 
 /** How the usual test libraries leave a test out. */

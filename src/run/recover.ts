@@ -162,8 +162,12 @@ async function removeOrphanSnapshots(services: RecoverServices, report: Report):
       report.problems.push(
         `${paths.root} holds a snapshot, but the history does not know its run: look for work in it, then remove it.`,
       );
-    else if (run.keptSnapshot === null) {
+    else if (
+      run.keptSnapshot === null ||
+      Date.parse(run.keptSnapshot.until) < services.now().getTime()
+    ) {
       await removeSnapshot({ paths });
+      if (run.keptSnapshot !== null) services.history.append(runId, { type: "snapshot-removed" });
       report.actions.push(`Removed the left-over snapshot of run ${runId}.`);
     }
   }

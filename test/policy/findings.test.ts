@@ -86,6 +86,12 @@ describe("protected paths", () => {
     expect(protectedGroup("cle\u0301s/a.pem".normalize("NFD"))?.code).toBe("protected-secrets");
   });
 
+  test("a line end in the name does not get a file past the list", () => {
+    for (const end of ["\n", "\r", "\u2028"])
+      expect(protectedGroup(`.github/workflows/c${end}i.yml`)?.code).toBe("protected-ci");
+    expect(isSecretPath("a/.env\n.local")).toBe(true);
+  });
+
   test("ordinary sources are not protected", () => {
     for (const path of [
       "src/app.ts",

@@ -88,7 +88,7 @@ export const GOOD_AGENT = `
 id=$(awk '/^## /{id=$2} /^Status: ready/{print id; exit}' docs/TASKS.md)
 echo "work on $id" > "$id.txt"
 awk -v id="$id" '/^## /{here=($2==id)} here && /^Status: ready/{sub("ready","done")} {print}' docs/TASKS.md > "$TMPDIR/plan.$$"
-cat "$TMPDIR/plan.$$" > docs/TASKS.md
+cat "$TMPDIR/plan.$$" > docs/TASKS.md; rm "$TMPDIR/plan.$$"
 printf '%s\\n' "$id" > "$GUARDLOOP_ARTIFACTS/selected-task-id.txt"
 printf 'Do %s\\n\\nBecause the plan says so.\\n' "$id" > "$GUARDLOOP_ARTIFACTS/last-commit-message.txt"
 `;

@@ -139,9 +139,9 @@ describe("the memory limit", () => {
   test("is not blamed for a container that was ended by something else", async () => {
     using world = makeWorld();
     const ended = await world.run(`${FINISH} echo half > half.txt\n${KILL_GUEST}`);
-    expect(ended.code).toBe(4);
+    expect(ended.code).toBe(1);
     const run = await lastRun(world);
-    expect(run?.failure?.code).not.toBe("agent-out-of-memory");
+    expect(run?.failure?.code).toBe("agent-killed");
     expect(leftovers(world)).toEqual([]);
   });
 
@@ -185,7 +185,7 @@ describe.each(["scripted", "docker"] as const)("the client of the %s engine", (e
     );
     expect(checkoutDigest(world)).toBe(before);
     expect(leftovers(world)).toEqual([]);
-    expect(realContainersOf(run?.id ?? "")).toBe("");
+    expect(engine === "docker" ? realContainersOf(run?.id ?? "") : "").toBe("");
   });
 });
 

@@ -287,7 +287,7 @@ const GOOD_AGENT_FROM_PROMPT = `
 id=$(sed -n 's/^- \`\\([A-Z0-9]*\\)\`: .*/\\1/p' "$GUARDLOOP_PROMPT" | head -n 1)
 echo "work on $id" > "$id.txt"
 awk -v id="$id" '/^## /{here=($2==id)} here && /^Status: ready/{sub("ready","done")} {print}' docs/TASKS.md > "$TMPDIR/plan.$$"
-cat "$TMPDIR/plan.$$" > docs/TASKS.md
+cat "$TMPDIR/plan.$$" > docs/TASKS.md; rm "$TMPDIR/plan.$$"
 echo "$id" > "$GUARDLOOP_ARTIFACTS/selected-task-id.txt"
 echo "Do $id" > "$GUARDLOOP_ARTIFACTS/last-commit-message.txt"
 `;

@@ -199,8 +199,12 @@ describe("a treehouse that misbehaves", () => {
     expect(held(world)).toEqual([]);
   });
 
-  test("and gives a worktree of another clone: refused, nothing is made of it", async () => {
+  test("and gives a worktree of another clone: refused, and nothing is done in it", async () => {
     using other = makeWorld();
+    // A history of its own, whatever second it was made in.
+    other.git("commit", "--quiet", "--amend", "--message", "Another start");
+    other.git("reflog", "expire", "--expire=now", "--all");
+    other.git("gc", "--quiet", "--prune=now");
     using world = treehouseWorld({ foreignClone: other.repo });
     const before = checkoutDigest(other);
     const ended = await world.run(GOOD_AGENT, ["--lease", "auto"]);
@@ -211,7 +215,9 @@ describe("a treehouse that misbehaves", () => {
     });
     expect(world.dockerCalls().some((call) => call.argv[0] === "run")).toBe(false);
     expect(checkoutDigest(other)).toBe(before);
-    expect(held(world)).toEqual([]);
+    // treehouse cannot take it back: it looks for our commit in the other clone. A person is told what to type.
+    expect(held(world)).toHaveLength(1);
+    expect(ended.stderr).toContain("treehouse return --root");
   });
 
   test.each([

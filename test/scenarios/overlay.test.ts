@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSy
 import { dirname, join } from "node:path";
 import { mkdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { ending, refuse, show } from "../rig/lifecycle.ts";
+import { AGENT_COMMIT, ending, refuse, show } from "../rig/lifecycle.ts";
 import { GOOD_AGENT, type World, makeWorld } from "../rig/world.ts";
 
 interface Entry {
@@ -160,19 +160,14 @@ describe("a rule", () => {
     ]);
   });
 
-  test("lets names in that Git's exclude file would take for a pattern", async () => {
-    const { world, put } = await worldWithPool();
-    using _ = world;
-    const names = [
-      "cache/!bang",
-      "cache/#hash",
-      "cache/st*r",
-      "cache/trailing ",
-      "cache/[x]",
-      "cache/ü",
-    ];
-    for (const name of names) put(name, "x\n");
-    const { seen, inBranch } = await ready(world, ["--overlay", "cache/**"]);
+  test("lets files in that only the clone ignores, with any name, and the agent's own commit has none", async () => {
+    using world = makeWorld();
+    world.write(".git/info/exclude", "cache/\n");
+    const names = ["!bang", "#hash", "st*r", "trailing ", "[x]", "ü", "back\\slash", "-dash"];
+    for (const name of names) world.write(`cache/${name}`, "x\n");
+    const script = `${LISTING}\ngit add -A; ${AGENT_COMMIT}`;
+    const { seen, inBranch, manifest } = await ready(world, ["--overlay", "cache/**"], script);
+    expect(manifest.copied).toHaveLength(names.length);
     expect(seen.filter((path) => path.startsWith("./cache"))).toHaveLength(names.length);
     expect(inBranch.filter((path) => path.includes("cache"))).toEqual([]);
   });

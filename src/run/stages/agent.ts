@@ -18,6 +18,9 @@ interface Input {
   readonly spec: RunSpec;
 }
 
+/** What the first process of a container reports for a guest that was ended by SIGKILL. */
+const KILLED = 137;
+
 /** Runs the guest, and in it the agent, in the hardened container, under the wall and idle clocks. */
 export const agentStage: Stage<Input, AgentRan> = {
   name: "agent",
@@ -89,7 +92,9 @@ function endingKind(
   hitMemoryLimit: boolean,
 ): AgentEnding["kind"] {
   if (limit !== undefined) return limit;
-  return hitMemoryLimit && exitCode === 137 ? "out-of-memory" : "finished";
+  if (exitCode !== KILLED) return "finished";
+  // Not every engine reports its memory limit, so a kill that was not ours may be that as well.
+  return hitMemoryLimit ? "out-of-memory" : "killed";
 }
 
 function passedVariables(services: RunServices, spec: RunSpec): Readonly<Record<string, string>> {
@@ -116,11 +121,20 @@ export function refuseEnding(ending: AgentEnding, spec: RunSpec): Result<void, F
     case "out-of-memory":
       return fail(
         "agent-out-of-memory",
-        `The container was ended at its memory limit of ${Math.round(spec.container.memoryBytes / 2 ** 20)} MiB.`,
+        `The container was ended at its memory limit of ${mebibytes(spec)} MiB.`,
+      );
+    case "killed":
+      return fail(
+        "agent-killed",
+        `The container was killed, at its memory limit of ${mebibytes(spec)} MiB or from outside.`,
       );
     case "interrupted":
       return fail("interrupted", "The run was interrupted while the agent worked.");
   }
+}
+
+function mebibytes(spec: RunSpec): number {
+  return Math.round(spec.container.memoryBytes / 2 ** 20);
 }
 
 function minutes(milliseconds: number): string {

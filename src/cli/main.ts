@@ -5,6 +5,7 @@ import { hostEnvironment } from "../config/environment.ts";
 import { EXIT, type ExitStatus, exitStatusOf } from "../core/failures.ts";
 import { failure } from "../core/failures.ts";
 import { err } from "../core/result.ts";
+import { endLivingChildren } from "../process/spawn.ts";
 import type { Context } from "./context.ts";
 import type { CommandEnd, Format } from "./define.ts";
 import { printFailure } from "./output/failure.ts";
@@ -84,6 +85,7 @@ function interruptSignal(output: Output): AbortSignal {
   const onSignal = (): void => {
     if (controller.signal.aborted) {
       output.progress("guardloop: ended at once; `guardloop recover` cleans up.");
+      endLivingChildren();
       // oxlint-disable-next-line unicorn/no-process-exit
       process.exit(EXIT.interrupted);
     }

@@ -13,15 +13,15 @@ import { readHead } from "../git/principal.ts";
 import { readFileAt } from "../git/read-files.ts";
 import { chooseLeasePool } from "../lease/choose.ts";
 import type { LeasePool } from "../lease/port.ts";
-import { checkImage } from "../run/image-check.ts";
-import { readPlan } from "../run/plan.ts";
+import { checkImage } from "../run/container/image-check.ts";
+import { readPlan } from "../run/choice/plan.ts";
 import {
   type Invocation,
   checkNetwork,
   checkPrincipal,
   clampNotices,
   offerTasks,
-} from "../run/prepare.ts";
+} from "../run/choice/prepare.ts";
 import { type Context, engineOf, principalOf } from "./context.ts";
 import { settingsFor } from "./settings.ts";
 
@@ -49,10 +49,8 @@ export async function prepareRun(
   const settings = withoutForeignCommand(resolved.value);
   const adapter = chooseAgent(settings);
   if (!adapter.ok) return adapter;
-  const network = checkNetwork(adapter.value, settings);
-  if (!network.ok) return network;
-  const passed = checkPassedVariables(context, settings);
-  if (!passed.ok) return passed;
+  const sense = checkSense(context, adapter.value, settings);
+  if (!sense.ok) return sense;
   const head = await checkPrincipal(principal.value);
   if (!head.ok) return head;
   const template = await readTemplate(at, settings);
@@ -155,6 +153,29 @@ export async function allPools(
     (["builtin", "treehouse"] as const).map((kind) => poolFor(context, principal, kind)),
   );
   return pools.flatMap((pool) => (pool.ok ? [pool.value] : []));
+}
+
+/** Whether the settings make sense together, for this agent and in this environment. */
+function checkSense(
+  context: Context,
+  adapter: AgentAdapter,
+  settings: Settings,
+): Result<void, Failure> {
+  const contradiction = refuseContradiction(settings);
+  if (!contradiction.ok) return contradiction;
+  const network = checkNetwork(adapter, settings);
+  return network.ok ? checkPassedVariables(context, settings) : network;
+}
+
+/** Independent runs share one base, so after the first has landed no other can be fast-forwarded. */
+function refuseContradiction({ run }: Settings): Result<void, Failure> {
+  if (run.mode !== "independent" || run.promote !== "auto" || run.maxTasks === 1)
+    return ok(undefined);
+  return fail(
+    "config-invalid",
+    "--independent and --promote auto contradict each other with several tasks: only the first could land.",
+    { cure: "Leave one of them out, or pass --max-tasks 1." },
+  );
 }
 
 /** A command that a file names belongs to agent `command`; only words after `--` are arguments for another agent. */

@@ -9,6 +9,14 @@ const KILL_GRACE_MS = 2_000;
 /** A grandchild may hold the pipes open after the child is gone; we do not wait longer than this for it. */
 const PIPE_GRACE_MS = 1_000;
 
+/** Children that run now; see `endLivingChildren`. */
+const living = new Set<ChildProcess>();
+
+/** Ends every child at once, for a process that is about to exit: their groups are not ended with ours. */
+export function endLivingChildren(): void {
+  for (const child of living) signalGroup(child, "SIGKILL");
+}
+
 /**
  * Runs a program to its end. The only place in guardloop that starts processes: argv only, a built
  * environment, a process group of its own, a deadline, bounded output.
@@ -24,6 +32,7 @@ export function run(command: Command): Promise<Result<Exit, NotStarted>> {
       shell: false,
       detached: true,
     });
+    living.add(child);
     const limit = command.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES;
     const stdout = boundedBuffer(limit);
     const stderr = boundedBuffer(limit);
@@ -43,6 +52,7 @@ export function run(command: Command): Promise<Result<Exit, NotStarted>> {
       // Also emitted when a signal could not be delivered; only a child without a pid never started.
       if (child.pid !== undefined || settled) return;
       settled = true;
+      living.delete(child);
       ending.dispose();
       resolve(err({ argv: command.argv, reason: error.code ?? error.message }));
     });
@@ -50,6 +60,7 @@ export function run(command: Command): Promise<Result<Exit, NotStarted>> {
     child.on("close", (code, signal) => {
       if (settled) return;
       settled = true;
+      living.delete(child);
       ending.dispose();
       resolve(
         ok({

@@ -3,7 +3,7 @@ import type { StageName } from "../core/stage-name.ts";
 import type { RunSpec } from "../core/run-spec.ts";
 import { type Result, err, ok } from "../core/result.ts";
 import { type Stop, record, step } from "./drive.ts";
-import { salvage } from "./salvage.ts";
+import { salvage } from "./afterwards/salvage.ts";
 import type { RunServices } from "./services.ts";
 import { type AgentRan, agentStage } from "./stages/agent.ts";
 import { type Collected, collectStage } from "./stages/collect.ts";

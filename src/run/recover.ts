@@ -10,7 +10,7 @@ import { mayBeAlive } from "../process/owner.ts";
 import { record, step } from "./drive.ts";
 import type { Started } from "./flow.ts";
 import { type RunPaths, runPaths, stateId } from "./paths.ts";
-import { salvage } from "./salvage.ts";
+import { salvage } from "./afterwards/salvage.ts";
 import type { RunServices } from "./services.ts";
 import { type AgentRan, removeContainers } from "./stages/agent.ts";
 import { type Collected, collectStage } from "./stages/collect.ts";

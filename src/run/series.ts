@@ -7,8 +7,8 @@ import { blocks } from "../policy/finding.ts";
 import { type Stop, record } from "./drive.ts";
 import { type FinishedRun, runFlow } from "./flow.ts";
 import { runPaths } from "./paths.ts";
-import { readPlan } from "./plan.ts";
-import { type Invocation, type RunChoice, makeSpec, offerTasks } from "./prepare.ts";
+import { readPlan } from "./choice/plan.ts";
+import { type Invocation, type RunChoice, makeSpec, offerTasks } from "./choice/prepare.ts";
 import type { RunServices } from "./services.ts";
 
 /** One run of a series, as it ended. */

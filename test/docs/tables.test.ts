@@ -6,7 +6,7 @@ import { RUN_STATES, mayBecome } from "../../src/core/run-state.ts";
 import { STAGES } from "../../src/core/stage-name.ts";
 import { runArguments } from "../../src/engine/posture.ts";
 import { FINDINGS } from "../../src/policy/finding.ts";
-import { renderPrompt } from "../../src/run/prompt.ts";
+import { renderPrompt } from "../../src/run/choice/prompt.ts";
 import { PROTECTED } from "../../src/policy/protected-paths.ts";
 import { TASK_STATUSES } from "../../src/tasks/task.ts";
 import { normaliseStatus } from "../../src/tasks/status.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { findProgram } from "../../src/process/find-program.ts";
 import { applyMail, commitTree, makeQuarantine, startAt } from "../../src/git/quarantine.ts";
 import { addedEntries, refuseEntries } from "../../src/git/tree-check.ts";
-import { refuseMail } from "../../src/run/mail-check.ts";
+import { refuseMail } from "../../src/run/artifacts/mail-check.ts";
 import { type SampleRepository, sampleRepository } from "../lease/sample-repository.ts";
 
 // Mails of a hostile container, through the same functions as an import. Whole runs with some of them are in

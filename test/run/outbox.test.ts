@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { RunSpec } from "../../src/core/run-spec.ts";
-import { readOutbox } from "../../src/run/outbox.ts";
+import { readOutbox } from "../../src/run/artifacts/outbox.ts";
 import { check } from "../../src/run/stages/collect.ts";
 
 // The same things end a whole run in test/scenarios/hostile-artifacts.test.ts; here is every one of them.

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import {
   FINISH,
@@ -137,6 +138,47 @@ describe.each(["scripted", "docker"] as const)("a guarded run on the %s engine",
     expect(leftovers(world)).toEqual([]);
   });
 });
+
+test("Ctrl-C twice ends at once, leaves no client process, and recovery cleans up", async () => {
+  using world = makeWorld();
+  let pid = 0;
+  let stderr = "";
+  const running = world.run("trap '' TERM; echo started; sleep 120", [], {
+    onStart: (at) => (pid = at),
+    onStderr: (text) => (stderr += text),
+  });
+  const started = (): boolean => {
+    const [run] = existsSync(join(world.state, "runs"))
+      ? readdirSync(join(world.state, "runs"))
+      : [];
+    const log = join(world.state, "runs", run ?? "", "agent.log");
+    return run !== undefined && existsSync(log) && readFileSync(log, "utf8").includes("started");
+  };
+  while (!started()) await delay(50);
+  process.kill(pid, "SIGINT");
+  while (!stderr.includes("ending in order")) await delay(20);
+  process.kill(pid, "SIGINT");
+  const ended = await running;
+  expect(ended.stderr).toContain("ended at once");
+  expect(ended.code).toBe(130);
+  expect(clientsOf(world.bin)).toEqual([]);
+  expect((await world.guardloop(["recover"])).code).toBe(0);
+  expect(leftovers(world)).toEqual([]);
+});
+
+/** Processes that still run a scripted docker client of this world. */
+function clientsOf(bin: string): readonly string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => {
+      try {
+        return readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ");
+      } catch {
+        return "";
+      }
+    })
+    .filter((line) => line.includes(join(bin, "docker")));
+}
 
 describe("what the container is started with", () => {
   test("carries every hardened flag", async () => {

@@ -166,3 +166,13 @@ test.each(["0", "-1", "2.5", "many", "1001", ""])("--max-tasks %j is refused", a
   const said = await refuse(world, args, { code: "config-invalid", status: 2 });
   expect(said.message).toContain("--max-tasks");
 });
+
+test("--independent with --promote auto and several tasks is refused before anything is made", async () => {
+  using world = makeWorld();
+  const flags = ["--independent", "--promote", "auto", "--max-tasks", "2"];
+  const refused = await world.run(GOOD_AGENT, flags);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain("contradict each other");
+  expect(await runsOf(world)).toEqual([]);
+  expect((await world.run(GOOD_AGENT, flags.slice(0, 3))).code).toBe(0);
+});

@@ -20,9 +20,21 @@ const COMMANDS = [
   ["image", "build"],
   ["config"],
   ["trust"],
+  ["validate"],
+  ["salvage"],
 ] as const;
 
-const ABOUT_A_RUN = ["show", "logs", "review", "promote", "discard", "restore", "rollback"];
+const ABOUT_A_RUN = [
+  "show",
+  "logs",
+  "review",
+  "promote",
+  "discard",
+  "restore",
+  "rollback",
+  "validate",
+  "salvage",
+];
 
 describe("help", () => {
   test("of every command says what it does, its exit codes and examples that begin with its name", async () => {

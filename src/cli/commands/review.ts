@@ -13,7 +13,7 @@ import type { Git } from "../../git/git.ts";
 import type { Finding } from "../../policy/finding.ts";
 import { blocks } from "../../policy/finding.ts";
 import { runPaths } from "../../run/paths.ts";
-import { findingsFor } from "../../run/review-again.ts";
+import { findingsFor } from "../../run/review/review-again.ts";
 import { readSpec } from "../../run/stages/spec.ts";
 import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";

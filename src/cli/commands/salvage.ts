@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { EXIT, fail } from "../../core/failures.ts";
 import { ok } from "../../core/result.ts";
-import { whileBusy } from "../../run/busy.ts";
+import { whileBusy } from "../../run/afterwards/busy.ts";
 import { runPaths } from "../../run/paths.ts";
-import { salvageRun } from "../../run/salvage-import.ts";
+import { salvageRun } from "../../run/afterwards/salvage-import.ts";
 import { readSpec } from "../../run/stages/spec.ts";
 import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define, textOption } from "../define.ts";

@@ -6,7 +6,7 @@ import { ok } from "../../core/result.ts";
 import type { RunRecord } from "../../core/run-record.ts";
 import type { RunSpec } from "../../core/run-spec.ts";
 import { runPaths } from "../../run/paths.ts";
-import { readOutbox } from "../../run/outbox.ts";
+import { readOutbox } from "../../run/artifacts/outbox.ts";
 import { readImportReport } from "../../run/stages/import.ts";
 import { readSpec } from "../../run/stages/spec.ts";
 import type { Context } from "../context.ts";

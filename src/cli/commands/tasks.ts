@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { EXIT, type Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { readHead } from "../../git/principal.ts";
-import { readPlan } from "../../run/plan.ts";
+import { readPlan } from "../../run/choice/plan.ts";
 import type { TaskPlan } from "../../tasks/task.ts";
 import { type Context, principalOf } from "../context.ts";
 import {

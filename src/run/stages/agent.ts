@@ -3,9 +3,9 @@ import { type Failure, fail } from "../../core/failures.ts";
 import type { AgentEnding, RunSpec } from "../../core/run-spec.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
-import { agentRecorder } from "../agent-recorder.ts";
-import { type Clock, startClocks } from "../clocks.ts";
-import { containerSpec } from "../container.ts";
+import { agentRecorder } from "../container/agent-recorder.ts";
+import { type Clock, startClocks } from "../container/clocks.ts";
+import { containerSpec } from "../container/container.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
 

@@ -18,8 +18,8 @@ import {
   startAt,
 } from "../../git/quarantine.ts";
 import { addedEntries, refuseEntries } from "../../git/tree-check.ts";
-import { importedAuthor, importedMessage } from "../imported-metadata.ts";
-import { refuseMail } from "../mail-check.ts";
+import { importedAuthor, importedMessage } from "../artifacts/imported-metadata.ts";
+import { refuseMail } from "../artifacts/mail-check.ts";
 import type { RunPaths } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";

@@ -1,25 +1,16 @@
 import { readFile } from "node:fs/promises";
 import type { Failure } from "../../core/failures.ts";
-import type { AgentEnding, RunSpec } from "../../core/run-spec.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
 import type { Git } from "../../git/git.ts";
 import type { Finding } from "../../policy/finding.ts";
 import { findingsOf } from "../../policy/findings.ts";
 import type { RunPaths } from "../paths.ts";
-import { gatherFacts } from "../review-facts.ts";
+import { type ReviewInput, gatherFacts } from "../review/review-facts.ts";
 import type { Stage } from "../stage.ts";
-import type { Collected } from "./collect.ts";
-import type { Imported } from "./import.ts";
 
 export interface Reviewed {
   readonly reviewed: { readonly progress: "made" | "none"; readonly findings: readonly Finding[] };
-}
-
-export interface ReviewInput extends Collected, Imported {
-  readonly runId: string;
-  readonly spec: RunSpec;
-  readonly ending: AgentEnding;
 }
 
 /** Computes what a person must see before deciding; the decision itself is another command. */

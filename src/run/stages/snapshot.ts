@@ -9,11 +9,11 @@ import { writeAtomic } from "../../files/write-atomic.ts";
 import type { SnapshotLayout } from "../../git/snapshot.ts";
 import type { Failure } from "../../core/failures.ts";
 import type { Lease } from "../../lease/port.ts";
-import { type OverlayReport, copyOverlay } from "../overlay.ts";
+import { type OverlayReport, copyOverlay } from "../snapshot/overlay.ts";
 import { IN_CONTAINER } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
-import { makeThrowaway } from "../throwaway.ts";
+import { makeThrowaway } from "../snapshot/throwaway.ts";
 import { writeJob } from "./spec.ts";
 
 export interface Snapshotted {

@@ -9,7 +9,7 @@ import { writeAtomic } from "../../files/write-atomic.ts";
 import { IN_CONTAINER, type RunPaths } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
-import { writeAccounts } from "../throwaway.ts";
+import { writeAccounts } from "../snapshot/throwaway.ts";
 
 export interface Specified {
   readonly specified: true;

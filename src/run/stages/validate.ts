@@ -3,7 +3,7 @@ import type { RunSpec, Validation } from "../../core/run-spec.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { record } from "../drive.ts";
 import type { Stage } from "../stage.ts";
-import { validate } from "../validation.ts";
+import { validate } from "../review/validation.ts";
 import { removeContainers } from "./agent.ts";
 import type { Imported } from "./import.ts";
 

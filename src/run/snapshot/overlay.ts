@@ -2,12 +2,12 @@ import { constants } from "node:fs";
 import { copyFile, lstat, mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
 import picomatch from "picomatch";
-import { errnoOf } from "../core/errno.ts";
-import type { HostEnvironment } from "../core/environment.ts";
-import type { Failure } from "../core/failures.ts";
-import { type Result, ok } from "../core/result.ts";
-import { gitOutput, userGit } from "../git/git.ts";
-import { isSecretPath, secretInText } from "../policy/secrets.ts";
+import { errnoOf } from "../../core/errno.ts";
+import type { HostEnvironment } from "../../core/environment.ts";
+import type { Failure } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
+import { gitOutput, userGit } from "../../git/git.ts";
+import { isSecretPath, secretInText } from "../../policy/secrets.ts";
 
 /** Only the head of a file is searched for secrets: they are short and stand early. */
 const SCANNED_BYTES = 1024 * 1024;

@@ -1,8 +1,8 @@
-import { type Failure, fail } from "../core/failures.ts";
-import type { Result } from "../core/result.ts";
-import { takeLock } from "../files/lock-file.ts";
-import { ownerOf } from "../process/owner.ts";
-import type { RunServices } from "./services.ts";
+import { type Failure, fail } from "../../core/failures.ts";
+import type { Result } from "../../core/result.ts";
+import { takeLock } from "../../files/lock-file.ts";
+import { ownerOf } from "../../process/owner.ts";
+import type { RunServices } from "../services.ts";
 
 /** Works on a run that has ended, one command at a time; recovery leaves the run alone meanwhile. */
 export async function whileBusy<T>(

@@ -1,18 +1,18 @@
-import { type Failure, fail } from "../core/failures.ts";
-import { type Result, ok } from "../core/result.ts";
-import type { RunRecord } from "../core/run-record.ts";
-import type { RunSpec } from "../core/run-spec.ts";
-import { removeTree } from "../files/remove-tree.ts";
-import { record, step } from "./drive.ts";
-import { endingOf } from "./ending.ts";
-import { type Outbox, readOutbox, saveOutbox } from "./outbox.ts";
+import { type Failure, fail } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
+import type { RunRecord } from "../../core/run-record.ts";
+import type { RunSpec } from "../../core/run-spec.ts";
+import { removeTree } from "../../files/remove-tree.ts";
+import { record, step } from "../drive.ts";
+import { endingOf } from "../container/ending.ts";
+import { type Outbox, readOutbox, saveOutbox } from "../artifacts/outbox.ts";
 import { salvage } from "./salvage.ts";
-import type { RunServices } from "./services.ts";
-import { type Collected, check } from "./stages/collect.ts";
-import { type Imported, importStage } from "./stages/import.ts";
-import { removeSnapshot } from "./stages/snapshot.ts";
-import { reviewStage } from "./stages/review.ts";
-import { validateStage } from "./stages/validate.ts";
+import type { RunServices } from "../services.ts";
+import { type Collected, check } from "../stages/collect.ts";
+import { type Imported, importStage } from "../stages/import.ts";
+import { removeSnapshot } from "../stages/snapshot.ts";
+import { reviewStage } from "../stages/review.ts";
+import { validateStage } from "../stages/validate.ts";
 
 /** What the agent failed to leave, given by a person. */
 export interface ByHand {

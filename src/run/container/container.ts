@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { type ContainerPurpose, containerName } from "../core/ids.ts";
-import type { RunSpec } from "../core/run-spec.ts";
-import type { ContainerSpec } from "../engine/port.ts";
-import { IN_CONTAINER, type RunPaths } from "./paths.ts";
+import { type ContainerPurpose, containerName } from "../../core/ids.ts";
+import type { RunSpec } from "../../core/run-spec.ts";
+import type { ContainerSpec } from "../../engine/port.ts";
+import { IN_CONTAINER, type RunPaths } from "../paths.ts";
 
 /**
  * What a run's container is started with: a pure function of the spec and the run's own paths. Nothing of the user's

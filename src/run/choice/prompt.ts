@@ -1,6 +1,6 @@
-import { type Failure, fail } from "../core/failures.ts";
-import { type Result, ok } from "../core/result.ts";
-import type { OfferedTask } from "../core/run-spec.ts";
+import { type Failure, fail } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
+import type { OfferedTask } from "../../core/run-spec.ts";
 
 /** Replaced by the list of offered tasks; a template without it would leave the agent without a task. */
 const TASKS_MARK = "{{tasks}}";

@@ -1,5 +1,5 @@
-import { type Failure, fail } from "../core/failures.ts";
-import { type Result, ok } from "../core/result.ts";
+import { type Failure, fail } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
 
 /**
  * Refuses mails that say something else than they seem to, before Git sees them: encoded, multipart or reflowed

@@ -1,5 +1,5 @@
-import type { RunRecord } from "../core/run-record.ts";
-import type { AgentEnding } from "../core/run-spec.ts";
+import type { RunRecord } from "../../core/run-record.ts";
+import type { AgentEnding } from "../../core/run-spec.ts";
 
 /** How the agent ended, as the journal has it; a run that died before it knew counts as interrupted. */
 export function endingOf(run: RunRecord): AgentEnding {

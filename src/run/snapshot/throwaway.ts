@@ -1,18 +1,18 @@
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Failure } from "../core/failures.ts";
-import { type Result, ok } from "../core/result.ts";
-import { giveTo } from "../files/ownership.ts";
-import { writeAtomic } from "../files/write-atomic.ts";
-import type { Git } from "../git/git.ts";
+import type { Failure } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
+import { giveTo } from "../../files/ownership.ts";
+import { writeAtomic } from "../../files/write-atomic.ts";
+import type { Git } from "../../git/git.ts";
 import {
   type SnapshotLayout,
   fillBaseStore,
   refreshIndex,
   writeGitDirectory,
   writeWorkspace,
-} from "../git/snapshot.ts";
-import { IN_CONTAINER } from "./paths.ts";
+} from "../../git/snapshot.ts";
+import { IN_CONTAINER } from "../paths.ts";
 
 interface Owner {
   readonly uid: number;

@@ -1,21 +1,21 @@
 import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { containerName } from "../core/ids.ts";
-import { ARTIFACT } from "../core/artifacts.ts";
-import { DEADLINES } from "../core/limits.ts";
-import { type Failure, fail } from "../core/failures.ts";
-import type { Result } from "../core/result.ts";
-import type { RunSpec } from "../core/run-spec.ts";
-import { giveTo } from "../files/ownership.ts";
-import { removeTree } from "../files/remove-tree.ts";
-import { treeSizeBytes } from "../files/tree-size.ts";
-import { startClocks } from "./clocks.ts";
-import { containerSpec } from "./container.ts";
-import { record } from "./drive.ts";
-import { parseManifest } from "./manifest.ts";
-import { type Outbox, readOutbox, saveOutbox } from "./outbox.ts";
-import type { RunServices } from "./services.ts";
-import { proveGone } from "./stages/collect.ts";
+import { containerName } from "../../core/ids.ts";
+import { ARTIFACT } from "../../core/artifacts.ts";
+import { DEADLINES } from "../../core/limits.ts";
+import { type Failure, fail } from "../../core/failures.ts";
+import type { Result } from "../../core/result.ts";
+import type { RunSpec } from "../../core/run-spec.ts";
+import { giveTo } from "../../files/ownership.ts";
+import { removeTree } from "../../files/remove-tree.ts";
+import { treeSizeBytes } from "../../files/tree-size.ts";
+import { startClocks } from "../container/clocks.ts";
+import { containerSpec } from "../container/container.ts";
+import { record } from "../drive.ts";
+import { parseManifest } from "../artifacts/manifest.ts";
+import { type Outbox, readOutbox, saveOutbox } from "../artifacts/outbox.ts";
+import type { RunServices } from "../services.ts";
+import { proveGone } from "../stages/collect.ts";
 
 const KEEP_DAYS = 14;
 

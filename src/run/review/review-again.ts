@@ -1,15 +1,15 @@
-import { type Failure, fail } from "../core/failures.ts";
-import { type Result, ok } from "../core/result.ts";
-import type { RunRecord } from "../core/run-record.ts";
-import type { Git } from "../git/git.ts";
-import type { Finding } from "../policy/finding.ts";
-import { endingOf } from "./ending.ts";
-import { readOutbox } from "./outbox.ts";
-import type { RunPaths } from "./paths.ts";
-import { check } from "./stages/collect.ts";
-import { readImportReport } from "./stages/import.ts";
-import { computeReview, readFindings } from "./stages/review.ts";
-import { readSpec } from "./stages/spec.ts";
+import { type Failure, fail } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
+import type { RunRecord } from "../../core/run-record.ts";
+import type { Git } from "../../git/git.ts";
+import type { Finding } from "../../policy/finding.ts";
+import { endingOf } from "../container/ending.ts";
+import { readOutbox } from "../artifacts/outbox.ts";
+import type { RunPaths } from "../paths.ts";
+import { check } from "../stages/collect.ts";
+import { readImportReport } from "../stages/import.ts";
+import { computeReview, readFindings } from "../stages/review.ts";
+import { readSpec } from "../stages/spec.ts";
 
 /** The findings of a run with a branch: from its record, or computed now where a crash or fault left them out. */
 export async function findingsFor(

@@ -1,6 +1,6 @@
-import type { Identity, PatchEntry } from "../core/artifacts.ts";
-import { visible } from "../core/visible.ts";
-import type { Collected } from "./stages/collect.ts";
+import type { Identity, PatchEntry } from "../../core/artifacts.ts";
+import { visible } from "../../core/visible.ts";
+import type { Collected } from "../stages/collect.ts";
 
 /** Author dates beyond this are not believed: 2100-01-01 in seconds after the epoch. */
 const LATEST_SECONDS = 4_102_444_800;

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { type Failure, fail } from "../core/failures.ts";
-import { type Result, ok } from "../core/result.ts";
-import type { ContainerSpec, Engine, ImageFacts } from "../engine/port.ts";
-import { ensurePrivateDirectory } from "../files/private-directory.ts";
-import { writeAtomic } from "../files/write-atomic.ts";
-import { stateId } from "./paths.ts";
+import { type Failure, fail } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
+import type { ContainerSpec, Engine, ImageFacts } from "../../engine/port.ts";
+import { ensurePrivateDirectory } from "../../files/private-directory.ts";
+import { writeAtomic } from "../../files/write-atomic.ts";
+import { stateId } from "../paths.ts";
 
 const OLDEST_NODE = 18;
 /** Runs in the image; prints what the guest depends on. */

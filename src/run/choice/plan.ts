@@ -1,9 +1,9 @@
-import { type Failure, fail } from "../core/failures.ts";
-import { type Result, ok } from "../core/result.ts";
-import type { Git } from "../git/git.ts";
-import { listPaths, readFileAt } from "../git/read-files.ts";
-import { parseTaskPlan, planPathMatches } from "../tasks/plan.ts";
-import type { PlanFile, TaskPlan } from "../tasks/task.ts";
+import { type Failure, fail } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
+import type { Git } from "../../git/git.ts";
+import { listPaths, readFileAt } from "../../git/read-files.ts";
+import { parseTaskPlan, planPathMatches } from "../../tasks/plan.ts";
+import type { PlanFile, TaskPlan } from "../../tasks/task.ts";
 
 export interface PlanRules {
   readonly globs: readonly string[];

@@ -1,11 +1,11 @@
 import { lstat, mkdir, opendir } from "node:fs/promises";
 import { join } from "node:path";
-import { ARTIFACT } from "../core/artifacts.ts";
-import { type Failure, type FailureCode, fail } from "../core/failures.ts";
-import { LIMITS } from "../core/limits.ts";
-import { type Result, ok } from "../core/result.ts";
-import { explainUnreadable, readUntrusted } from "../files/read-untrusted.ts";
-import { writeAtomic } from "../files/write-atomic.ts";
+import { ARTIFACT } from "../../core/artifacts.ts";
+import { type Failure, type FailureCode, fail } from "../../core/failures.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { type Result, ok } from "../../core/result.ts";
+import { explainUnreadable, readUntrusted } from "../../files/read-untrusted.ts";
+import { writeAtomic } from "../../files/write-atomic.ts";
 
 /** What the outbox held, in host memory; every byte is untrusted. Undefined: there is no such file. */
 export interface Outbox {

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { Manifest } from "../core/artifacts.ts";
-import { type Failure, fail } from "../core/failures.ts";
-import { LIMITS } from "../core/limits.ts";
-import { type Result, ok } from "../core/result.ts";
+import type { Manifest } from "../../core/artifacts.ts";
+import { type Failure, fail } from "../../core/failures.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { type Result, ok } from "../../core/result.ts";
 
 const OBJECT_ID = z.string().regex(/^[0-9a-f]{40}$/);
 const LINE = z.string().max(1024);

@@ -1,19 +1,19 @@
-import type { AgentAdapter, Launch } from "../agents/port.ts";
-import type { Settings } from "../config/settings.ts";
-import { type Failure, fail } from "../core/failures.ts";
-import { newRunId } from "../core/ids.ts";
-import { type Result, ok } from "../core/result.ts";
-import type { OfferedTask, RunSpec, ValidationCommand } from "../core/run-spec.ts";
-import type { EngineFacts, ImageFacts } from "../engine/port.ts";
+import type { AgentAdapter, Launch } from "../../agents/port.ts";
+import type { Settings } from "../../config/settings.ts";
+import { type Failure, fail } from "../../core/failures.ts";
+import { newRunId } from "../../core/ids.ts";
+import { type Result, ok } from "../../core/result.ts";
+import type { OfferedTask, RunSpec, ValidationCommand } from "../../core/run-spec.ts";
+import type { EngineFacts, ImageFacts } from "../../engine/port.ts";
 import {
   refuseAgentBranch,
   refuseDirty,
   refuseOperationUnderWay,
   refuseUnsupported,
-} from "../git/preconditions.ts";
-import { type Head, type Principal, readHead } from "../git/principal.ts";
-import type { JudgedTask, TaskPlan } from "../tasks/task.ts";
-import { IN_CONTAINER } from "./paths.ts";
+} from "../../git/preconditions.ts";
+import { type Head, type Principal, readHead } from "../../git/principal.ts";
+import type { JudgedTask, TaskPlan } from "../../tasks/task.ts";
+import { IN_CONTAINER } from "../paths.ts";
 import { renderPrompt } from "./prompt.ts";
 
 /** The container's uid where guardloop itself runs as root: never 0. */

@@ -1,4 +1,4 @@
-import { DEADLINES } from "../core/limits.ts";
+import { DEADLINES } from "../../core/limits.ts";
 
 /** What ended a container before its time. */
 export type Clock = "wall-limit" | "idle-limit" | "interrupted";

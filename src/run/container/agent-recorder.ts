@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { StringDecoder } from "node:string_decoder";
-import { LIMITS } from "../core/limits.ts";
-import type { RunServices } from "./services.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { RunServices } from "../services.ts";
 
 /** Lines the guest prints about itself; see docs/artifacts.md. */
 const GUEST_PREFIX = "guardloop guest: ";

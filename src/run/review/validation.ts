@@ -1,16 +1,21 @@
 import { cp, lstat, mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
-import { type Failure, fail } from "../core/failures.ts";
-import { type Result, ok } from "../core/result.ts";
-import type { RunSpec, Validation, ValidationCommand, ValidationResult } from "../core/run-spec.ts";
-import { removeTree } from "../files/remove-tree.ts";
-import type { SnapshotLayout } from "../git/snapshot.ts";
-import { startClocks } from "./clocks.ts";
-import { validationSpec } from "./container.ts";
-import { IN_CONTAINER } from "./paths.ts";
-import type { RunServices } from "./services.ts";
-import { proveGone } from "./stages/collect.ts";
-import { makeThrowaway, writeAccounts } from "./throwaway.ts";
+import { type Failure, fail } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
+import type {
+  RunSpec,
+  Validation,
+  ValidationCommand,
+  ValidationResult,
+} from "../../core/run-spec.ts";
+import { removeTree } from "../../files/remove-tree.ts";
+import type { SnapshotLayout } from "../../git/snapshot.ts";
+import { startClocks } from "../container/clocks.ts";
+import { validationSpec } from "../container/container.ts";
+import { IN_CONTAINER } from "../paths.ts";
+import type { RunServices } from "../services.ts";
+import { proveGone } from "../stages/collect.ts";
+import { makeThrowaway, writeAccounts } from "../snapshot/throwaway.ts";
 
 const LOG_BYTES = 16 * 1024 * 1024;
 

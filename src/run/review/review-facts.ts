@@ -1,13 +1,21 @@
-import { type Failure } from "../core/failures.ts";
-import { type Result, ok } from "../core/result.ts";
-import { addedLines, commitsBetween, measureChanges } from "../git/change-facts.ts";
-import type { MeasuredEntry } from "../git/change-facts.ts";
-import type { Git } from "../git/git.ts";
-import { listPaths, readFileAt } from "../git/read-files.ts";
-import type { Change, ReviewFacts } from "../policy/facts.ts";
-import { planPathMatches } from "../tasks/plan.ts";
-import { readPlan } from "./plan.ts";
-import type { ReviewInput } from "./stages/review.ts";
+import type { AgentEnding, RunSpec } from "../../core/run-spec.ts";
+import { type Failure } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
+import { addedLines, commitsBetween, measureChanges } from "../../git/change-facts.ts";
+import type { MeasuredEntry } from "../../git/change-facts.ts";
+import type { Git } from "../../git/git.ts";
+import { listPaths, readFileAt } from "../../git/read-files.ts";
+import type { Change, ReviewFacts } from "../../policy/facts.ts";
+import { planPathMatches } from "../../tasks/plan.ts";
+import { readPlan } from "../choice/plan.ts";
+import type { Collected } from "../stages/collect.ts";
+import type { Imported } from "../stages/import.ts";
+
+export interface ReviewInput extends Collected, Imported {
+  readonly runId: string;
+  readonly spec: RunSpec;
+  readonly ending: AgentEnding;
+}
 
 /** Computes from the imported commits what findings are made of. Nothing the container said about itself decides. */
 export async function gatherFacts(

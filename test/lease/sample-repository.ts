@@ -7,6 +7,12 @@ import type { HostEnvironment } from "../../src/core/environment.ts";
 import { type Git, userGit } from "../../src/git/git.ts";
 import { findProgram } from "../../src/process/find-program.ts";
 
+/** Two sample repositories have the same commits, like two clones of one origin. */
+const FIXED_DATES = {
+  GIT_AUTHOR_DATE: "2026-01-02T03:04:05Z",
+  GIT_COMMITTER_DATE: "2026-01-02T03:04:05Z",
+};
+
 /** A principal checkout with two commits and an ignore rule for `*.log`, in a home of its own. */
 export interface SampleRepository {
   /** Temporary directory that holds everything; removed after the test. */
@@ -40,7 +46,7 @@ export function sampleRepository(): SampleRepository {
   const run: SampleRepository["run"] = (args, cwd = topLevel) =>
     execFileSync("git", args, {
       cwd,
-      env: { PATH: env.path, HOME: home, ...env.git, GIT_CONFIG_NOSYSTEM: "1" },
+      env: { PATH: env.path, HOME: home, ...env.git, ...FIXED_DATES, GIT_CONFIG_NOSYSTEM: "1" },
       encoding: "utf8",
       stdio: ["ignore", "pipe", "pipe"],
     }).trimEnd();

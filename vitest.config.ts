@@ -4,7 +4,8 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/rig/build.ts"],
-    testTimeout: 60_000,
+    // Guards against hanging only: a scenario starts the program dozens of times, on a machine that may be busy.
+    testTimeout: 240_000,
     hookTimeout: 120_000,
     // Two cores: the engine's own work would starve more workers than this.
     maxWorkers: 2,

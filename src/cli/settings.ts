@@ -5,9 +5,9 @@ import { isTrusted } from "../config/trust.ts";
 import { REPOSITORY_FILE, readUserFile } from "../config/user-file.ts";
 import { type Failure } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
-import type { Principal } from "../git/principal.ts";
+import { type Principal, readHead } from "../git/principal.ts";
 import { readFileAt } from "../git/read-files.ts";
-import type { Context } from "./context.ts";
+import { type Context, principalOf } from "./context.ts";
 
 /** The repository's configuration file as it is at a commit; undefined when there is none. */
 export async function repositoryFileAt(
@@ -42,4 +42,16 @@ export async function settingsFor(
     flags,
     trusted: trusted.value,
   });
+}
+
+/** The settings of wherever the command is called: with the repository's file inside of one, without it elsewhere. */
+export async function settingsHere(
+  context: Context,
+  flags: FlagValues,
+): Promise<Result<ResolvedSettings, Failure>> {
+  const principal = await principalOf(context);
+  if (!principal.ok) return settingsFor(context, undefined, flags);
+  const head = await readHead(principal.value);
+  const at = head.ok ? { principal: principal.value, commit: head.value.commit } : undefined;
+  return settingsFor(context, at, flags);
 }

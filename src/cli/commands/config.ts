@@ -2,12 +2,11 @@ import type { Command } from "commander";
 import { EXIT } from "../../core/failures.ts";
 import { ok } from "../../core/result.ts";
 import { show } from "../../config/written.ts";
-import { readHead } from "../../git/principal.ts";
-import { type Context, principalOf } from "../context.ts";
+import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
 import { bold, dim, yellow } from "../output/text.ts";
 import { addSettingOptions, settingFlags } from "../setting-options.ts";
-import { settingsFor } from "../settings.ts";
+import { settingsHere } from "../settings.ts";
 
 export function configCommand(context: Context, finish: Finish): Command {
   const command = define({
@@ -24,13 +23,7 @@ export function configCommand(context: Context, finish: Finish): Command {
 
 async function perform(call: Call): Promise<CommandEnd> {
   const { context } = call;
-  const principal = await principalOf(context);
-  const head = principal.ok ? await readHead(principal.value) : undefined;
-  const at =
-    principal.ok && head?.ok === true
-      ? { principal: principal.value, commit: head.value.commit }
-      : undefined;
-  const resolved = await settingsFor(context, at, settingFlags(call));
+  const resolved = await settingsHere(context, settingFlags(call));
   if (!resolved.ok) return resolved;
   const { origins, notices } = resolved.value;
   if (call.format === "json") {

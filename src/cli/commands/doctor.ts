@@ -3,7 +3,7 @@ import type { Settings } from "../../config/settings.ts";
 import { EXIT, type Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { gitText, userGit } from "../../git/git.ts";
-import { type Principal, readHead } from "../../git/principal.ts";
+import type { Principal } from "../../git/principal.ts";
 import { mayBeAlive } from "../../process/owner.ts";
 import { checkPrincipal, offerTasks } from "../../run/choice/prepare.ts";
 import { readPlan } from "../../run/choice/plan.ts";
@@ -12,7 +12,7 @@ import { type Call, type CommandEnd, type Finish, action, define } from "../defi
 import { size } from "../output/duration.ts";
 import { green, red, yellow } from "../output/text.ts";
 import { engineAndImage, poolFor } from "../prepare-run.ts";
-import { settingsFor } from "../settings.ts";
+import { settingsHere } from "../settings.ts";
 
 export function doctorCommand(context: Context, finish: Finish): Command {
   const command = define({
@@ -56,12 +56,7 @@ async function perform(call: Call): Promise<CommandEnd> {
 
 async function allChecks(context: Context): Promise<readonly Check[]> {
   const principal = await principalOf(context);
-  const head = principal.ok ? await readHead(principal.value) : undefined;
-  const at =
-    principal.ok && head?.ok === true
-      ? { principal: principal.value, commit: head.value.commit }
-      : undefined;
-  const resolved = await settingsFor(context, at, {});
+  const resolved = await settingsHere(context, {});
   const checks: Check[] = [nodeCheck(), await gitCheck(context)];
   if (!resolved.ok) return [...checks, problem("settings", resolved.error)];
   const { settings, notices } = resolved.value;

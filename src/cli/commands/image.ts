@@ -3,12 +3,11 @@ import { Command, Option } from "commander";
 import { EXIT } from "../../core/failures.ts";
 import { ok } from "../../core/result.ts";
 import { buildImage } from "../../engine/image/build.ts";
-import { type Context, dockerProgram, principalOf } from "../context.ts";
-import { readHead } from "../../git/principal.ts";
+import { type Context, dockerProgram } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define, textOption } from "../define.ts";
 import { size } from "../output/duration.ts";
-import { dim, green } from "../output/text.ts";
-import { settingsFor } from "../settings.ts";
+import { green } from "../output/text.ts";
+import { settingsHere } from "../settings.ts";
 
 export function imageCommand(context: Context, finish: Finish): Command {
   const build = define({
@@ -73,7 +72,6 @@ async function perform(call: Call): Promise<CommandEnd> {
     source: source === "registry" || source === "debian" ? source : "auto",
     rebuild: call.options.force === true ? "always" : "when-outdated",
     onProgress: (line) => context.output.progress(line),
-    onDetail: (line) => context.output.progress(dim(line)),
     imageDir: join(context.packageRoot, "image"),
     workDir: join(context.env.stateDir, "image-build"),
     signal: context.interrupt,
@@ -91,17 +89,8 @@ async function perform(call: Call): Promise<CommandEnd> {
 
 /** The image that `run` would use here: flag, environment, files, default. */
 async function imageName(call: Call) {
-  const principal = await principalOf(call.context);
-  const head = principal.ok ? await readHead(principal.value) : undefined;
-  const at =
-    principal.ok && head?.ok === true
-      ? { principal: principal.value, commit: head.value.commit }
-      : undefined;
   const image = textOption(call, "image");
-  const resolved = await settingsFor(
-    call.context,
-    at,
-    image === undefined ? {} : { "container.image": image },
-  );
+  const flags = image === undefined ? {} : { "container.image": image };
+  const resolved = await settingsHere(call.context, flags);
   return resolved.ok ? ok(resolved.value.settings.container.image) : resolved;
 }

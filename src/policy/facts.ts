@@ -9,7 +9,6 @@ export interface ReviewFacts {
   readonly packageFiles: readonly ManifestChange[];
   /** Paths that decide how guardloop itself behaves. */
   readonly controlPaths: readonly string[];
-  readonly planPaths: (path: string) => boolean;
   readonly task: {
     readonly id: string;
     readonly file: string;

@@ -27,7 +27,6 @@ function facts(more: Partial<ReviewFacts> = {}): ReviewFacts {
     addedLines: [],
     packageFiles: [],
     controlPaths: ["guardloop.toml"],
-    planPaths: (path) => path.startsWith("docs/"),
     task: { id: "T1", file: "docs/TASKS.md", atTip: "not-runnable" },
     otherTasksChanged: [],
     agentExit: 0,

@@ -6,7 +6,6 @@ import type { MeasuredEntry } from "../../git/change-facts.ts";
 import type { Git } from "../../git/git.ts";
 import { listPaths, readFileAt } from "../../git/read-files.ts";
 import type { Change, ReviewFacts } from "../../policy/facts.ts";
-import { planPathMatches } from "../../tasks/plan.ts";
 import { readPlan } from "../choice/plan.ts";
 import type { Collected } from "../stages/collect.ts";
 import type { Imported } from "../stages/import.ts";
@@ -40,7 +39,6 @@ export async function gatherFacts(
     addedLines: lines.value,
     packageFiles: packages.value,
     controlPaths: spec.controlPaths,
-    planPaths: planPathMatches(spec.plan.globs),
     ...(await planFacts(git, input)),
     agentExit: manifest.agent.exitCode,
     hitMemoryLimit: ending.hitMemoryLimit,

@@ -21,6 +21,8 @@ export type RunEvent =
       readonly specHash: string;
       readonly agent: string;
       readonly network: "none" | "bridge";
+      /** Of the spec; the event itself is later where a lost record was rebuilt. Absent in the oldest records. */
+      readonly startedAt?: string;
       readonly owner: RecordedOwner;
     }
   | { readonly type: "stage-intent"; readonly stage: StageName }

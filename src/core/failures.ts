@@ -146,6 +146,11 @@ export const FAILURES = {
     meaning: "The state directory or its database cannot be used.",
     cure: "See the message; `guardloop doctor` checks the state directory.",
   },
+  "history-damaged": {
+    exit: 3,
+    meaning: "The database of runs is damaged; it was left as it is.",
+    cure: "Run `guardloop recover`: it keeps the damaged file aside and rebuilds what the disk still tells.",
+  },
   // The run failed.
   "lease-failed": {
     exit: 1,

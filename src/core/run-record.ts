@@ -50,7 +50,7 @@ export interface RunFailure {
 export function foldRun(events: readonly StoredEvent[]): RunRecord | undefined {
   const [first, ...rest] = events;
   if (first?.event.type !== "run-created") return undefined;
-  const { type: _type, branch, ...created } = first.event;
+  const { type: _type, branch, startedAt, ...created } = first.event;
   let record: RunRecord = {
     id: first.runId,
     state: "running",
@@ -59,7 +59,7 @@ export function foldRun(events: readonly StoredEvent[]): RunRecord | undefined {
     task: null,
     branch: null,
     head: null,
-    startedAt: first.at,
+    startedAt: startedAt ?? first.at,
     endedAt: null,
     failure: null,
     stages: [],

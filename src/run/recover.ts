@@ -6,10 +6,13 @@ import type { RunRecord } from "../core/run-record.ts";
 import type { RunSpec } from "../core/run-spec.ts";
 import type { LeasePool } from "../lease/port.ts";
 import { isHeld } from "../files/lock-file.ts";
+import { ensurePrivateDirectory } from "../files/private-directory.ts";
 import { mayBeAlive } from "../process/owner.ts";
 import { record, step } from "./drive.ts";
 import type { Started } from "./flow.ts";
+import { whileLocked } from "./locked.ts";
 import { type RunPaths, runPaths, stateId } from "./paths.ts";
+import { adoptUnknown } from "./afterwards/adopt.ts";
 import { salvage } from "./afterwards/salvage.ts";
 import type { RunServices } from "./services.ts";
 import { type AgentRan, removeContainers } from "./stages/agent.ts";
@@ -36,11 +39,19 @@ export interface RecoverServices extends Omit<RunServices, "paths" | "leases"> {
 
 /**
  * Finds runs of this repository whose owner is provably dead and brings each to an end: what was collected is
- * imported, everything else is salvaged and undone. Then removes what no run owns. Calling it twice changes nothing
- * more.
+ * imported, everything else is salvaged and undone. Then removes what no run owns. Runs that the history does not
+ * know are found by their directories, so a lost history loses no work. Calling it twice changes nothing more.
  */
 export async function recover(services: RecoverServices): Promise<Recovery> {
-  const actions: string[] = [];
+  const directory = join(services.env.stateDir, "locks");
+  await ensurePrivateDirectory(directory);
+  const lock = { path: join(directory, "recover"), doing: "recovering already" };
+  const done = await whileLocked(services.env, lock, async () => ok(await recoverAll(services)));
+  return done.ok ? done.value : { actions: [], problems: [done.error.message] };
+}
+
+async function recoverAll(services: RecoverServices): Promise<Recovery> {
+  const actions = [...(await adoptUnknown(services))];
   const problems: string[] = [];
   for (const run of services.history.runs(services.principal.repositoryId)) {
     if (run.state !== "running" || mayBeAlive(run.owner, services.env.hostname)) continue;
@@ -160,7 +171,7 @@ async function removeOrphanSnapshots(services: RecoverServices, report: Report):
     if ((await isAlive(services, runId)) || !(await hasSnapshot(paths))) continue;
     if (run === undefined)
       report.problems.push(
-        `${paths.root} holds a snapshot, but the history does not know its run: look for work in it, then remove it.`,
+        `${paths.root} holds a snapshot of another repository's run that the history does not know: run \`guardloop recover\` there.`,
       );
     else if (
       run.keptSnapshot === null ||
@@ -175,12 +186,12 @@ async function removeOrphanSnapshots(services: RecoverServices, report: Report):
 
 /**
  * A run of another repository counts as alive while its record says `running`: its own recovery looks after it. One
- * that has ended is alive again while a command such as `validate` works on it.
+ * that has ended is alive again while a command such as `validate` works on it, and one that the history does not
+ * know is while a process holds its lock.
  */
 async function isAlive(services: RecoverServices, runId: string): Promise<boolean> {
   const run = services.history.run(runId);
-  if (run === undefined) return false;
-  if (run.state === "running") return true;
+  if (run?.state === "running") return true;
   return isHeld(runPaths(services.env.stateDir, runId).busy, services.env.hostname);
 }
 

@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import type { Command } from "commander";
 import { agentAdapter } from "../../agents/registry.ts";
-import { EXIT } from "../../core/failures.ts";
-import { ok } from "../../core/result.ts";
+import { EXIT, type Failure } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
+import { keepAside } from "../../history/damage.ts";
+import type { History } from "../../history/port.ts";
 import { type Recovery, recover } from "../../run/recover.ts";
 import { type Context, engineOf, gitProgram, historyOf, principalOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
@@ -15,7 +17,7 @@ export function recoverCommand(context: Context, finish: Finish): Command {
     name: "recover",
     summary: "finish or clean up runs whose process died",
     description:
-      "Finds runs of this repository whose owner is gone, imports what had been collected, salvages the rest, returns leases, and removes containers and snapshots that nobody owns. `run` does the same when it starts. Calling it twice changes nothing more.",
+      "Finds runs of this repository whose owner is gone, imports what had been collected, salvages the rest, returns leases, and removes containers and snapshots that nobody owns. Works without the history, too: one that is damaged is kept aside, and runs are found by their directories. `run` does the same when it starts. Calling it twice changes nothing more.",
     exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused],
     examples: ["guardloop recover"],
   });
@@ -32,9 +34,9 @@ async function perform(call: Call): Promise<CommandEnd> {
   if (!engine.ok) return engine;
   const probed = await engine.value.probe();
   if (!probed.ok) return probed;
-  const opened = await historyOf(context);
+  const opened = await openOrBegin(context);
   if (!opened.ok) return opened;
-  using history = opened.value;
+  using history = opened.value.history;
   const recovery = await recover({
     env: context.env,
     gitProgram: git.value,
@@ -48,8 +50,22 @@ async function perform(call: Call): Promise<CommandEnd> {
     report: call.format === "json" ? () => undefined : humanProgress(context.output),
     signal: context.interrupt,
   });
-  say(call, recovery);
+  say(call, { ...recovery, actions: [...opened.value.actions, ...recovery.actions] });
   return ok(recovery.problems.length > 0 ? EXIT.failed : EXIT.done);
+}
+
+/** A damaged history is kept aside and a new one begun; what recovery finds on the disk fills it. */
+async function openOrBegin(
+  context: Context,
+): Promise<Result<{ history: History; actions: readonly string[] }, Failure>> {
+  const opened = await historyOf(context);
+  if (opened.ok) return ok({ history: opened.value, actions: [] });
+  if (opened.error.code !== "history-damaged") return opened;
+  const aside = await keepAside(context.env.stateDir, context.now());
+  const begun = await historyOf(context);
+  return begun.ok
+    ? ok({ history: begun.value, actions: [`The damaged history is kept as ${aside}.`] })
+    : begun;
 }
 
 function say(call: Call, recovery: Recovery): void {

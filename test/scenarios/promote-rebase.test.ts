@@ -144,6 +144,15 @@ describe("promote --rebase", () => {
     await succeed(world, ["promote", run.id, "--rebase", "--accept", "protected-ci"]);
   });
 
+  test("finds what is wrong only where it lands", async () => {
+    using world = makeWorld();
+    const run = await readyRun(world, "echo theirs > Notes.txt");
+    await succeed(world, ["promote", run.id, "--dry-run"]);
+    goOn(world, "notes.txt");
+    const said = await refuse(world, ["promote", run.id, "--rebase"], { code: "promote-refused" });
+    expect(said.details).toEqual([expect.stringContaining("case-collision"), "  Notes.txt"]);
+  });
+
   test("and --squash exclude each other", async () => {
     using world = makeWorld();
     const run = await readyRun(world);

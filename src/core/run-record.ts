@@ -1,4 +1,4 @@
-import type { RecordedOwner, RunEvent, StoredEvent } from "./events.ts";
+import type { DecisionIntent, RecordedOwner, RunEvent, StoredEvent } from "./events.ts";
 import type { StageTiming, Validation } from "./run-spec.ts";
 import type { RunState } from "./run-state.ts";
 import type { StageName } from "./stage-name.ts";
@@ -29,6 +29,8 @@ export interface RunRecord {
   readonly salvagedPatches: number;
   /** The newest validation; it counts only for its own tree. */
   readonly validation: Validation | null;
+  /** The newest validation of each tree, by tree id: a rebased tree and the run's own have one each. */
+  readonly validations: Readonly<Record<string, Validation>>;
   readonly keptSnapshot: {
     readonly path: string;
     readonly sizeBytes: number;
@@ -36,6 +38,8 @@ export interface RunRecord {
   } | null;
   readonly promotion: Extract<RunEvent, { type: "run-promoted" }> | null;
   readonly rollback: Extract<RunEvent, { type: "run-rolled-back" }> | null;
+  /** A promotion or rollback that was begun and of which no outcome is recorded; Git knows whether it happened. */
+  readonly intent: DecisionIntent | null;
 }
 
 export interface RunFailure {
@@ -66,9 +70,11 @@ export function foldRun(events: readonly StoredEvent[]): RunRecord | undefined {
     outputs: {},
     salvagedPatches: 0,
     validation: null,
+    validations: {},
     keptSnapshot: null,
     promotion: null,
     rollback: null,
+    intent: null,
   };
   for (const stored of rest) record = apply(record, stored);
   return record;
@@ -126,7 +132,11 @@ function apply(record: RunRecord, { event, at }: StoredEvent): RunRecord {
         },
       };
     case "validated":
-      return { ...record, validation: event.validation };
+      return {
+        ...record,
+        validation: event.validation,
+        validations: { ...record.validations, [event.validation.tree]: event.validation },
+      };
     case "salvaged":
       return { ...record, salvagedPatches: event.patches };
     case "snapshot-kept":
@@ -136,14 +146,17 @@ function apply(record: RunRecord, { event, at }: StoredEvent): RunRecord {
       };
     case "snapshot-removed":
       return { ...record, keptSnapshot: null };
+    case "promotion-intent":
+    case "rollback-intent":
+      return { ...record, intent: event };
     case "run-promoted":
-      return { ...record, state: "promoted", promotion: event, rollback: null };
+      return { ...record, state: "promoted", promotion: event, rollback: null, intent: null };
     case "run-rolled-back":
-      return { ...record, state: "rolled-back", rollback: event };
+      return { ...record, state: "rolled-back", rollback: event, intent: null };
     case "run-discarded":
-      return { ...record, state: "discarded" };
+      return { ...record, state: "discarded", intent: null };
     case "run-restored":
-      return { ...record, state: "ready" };
+      return { ...record, state: "ready", intent: null };
     default:
       return unreachable(event);
   }

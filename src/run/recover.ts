@@ -5,9 +5,12 @@ import { type Result, err, ok } from "../core/result.ts";
 import type { RunRecord } from "../core/run-record.ts";
 import type { RunSpec } from "../core/run-spec.ts";
 import type { LeasePool } from "../lease/port.ts";
+import { removeTree } from "../files/remove-tree.ts";
 import { isHeld } from "../files/lock-file.ts";
 import { ensurePrivateDirectory } from "../files/private-directory.ts";
 import { mayBeAlive } from "../process/owner.ts";
+import { withRepositoryLock } from "./decide/repository-lock.ts";
+import { settle, settledText } from "./decide/settle.ts";
 import { record, step } from "./drive.ts";
 import type { Started } from "./flow.ts";
 import { whileLocked } from "./locked.ts";
@@ -60,6 +63,7 @@ async function recoverAll(services: RecoverServices): Promise<Recovery> {
     else problems.push(`Run ${run.id}: ${ended.error.message}`);
   }
   await removeOrphans(services, { actions, problems });
+  await settleDecisions(services, { actions, problems });
   return { actions, problems };
 }
 
@@ -125,6 +129,22 @@ async function finishImport(
   if (!collected.ok) return undefined;
   const imported = await step(services, importStage, collected.value);
   return imported.ok ? imported.value : undefined;
+}
+
+/** Where the lock is held somebody living is deciding, and settles what is open by itself. */
+async function settleDecisions(services: RecoverServices, report: Report): Promise<void> {
+  const { env, principal, history } = services;
+  await withRepositoryLock(env, principal.repositoryId, async () => {
+    for (const one of await settle(services))
+      (one.outcome === "recorded" ? report.actions : report.problems).push(settledText(one));
+    for (const run of history.runs(principal.repositoryId)) {
+      const { landing } = runPaths(env.stateDir, run.id);
+      if ((await lstat(landing).catch(() => undefined)) === undefined) continue;
+      await removeTree(landing);
+      report.actions.push(`Removed what an interrupted promotion of run ${run.id} left.`);
+    }
+    return ok(undefined);
+  });
 }
 
 interface Report {

@@ -80,6 +80,9 @@ async function decisions(): Promise<void> {
     await call(world, `show ${first}`);
   }
   await call(world, `promote ${first} --dry-run`);
+  world.git("commit", "-q", "--allow-empty", "-m", "Meanwhile");
+  await call(world, `promote ${first} --rebase --dry-run`);
+  world.git("reset", "-q", "--hard", "HEAD~1");
   await call(world, `promote ${first} --without-validation because`);
   await call(world, `show ${first}`);
   world.write("guardloop.toml", '[validate]\ncommands = ["bad: false", "later: true"]\n');
@@ -212,6 +215,8 @@ const SAID_BY_RUN: Readonly<Record<Type, "run" | "journal">> = {
   salvaged: "run",
   "snapshot-kept": "run",
   "snapshot-removed": "journal",
+  "promotion-intent": "journal",
+  "rollback-intent": "journal",
   "run-promoted": "journal",
   "run-rolled-back": "journal",
   "run-discarded": "journal",

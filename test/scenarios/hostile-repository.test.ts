@@ -282,4 +282,29 @@ printf 'Do T1\\n\\n-- >8 --\\nafter the scissors\\n' > "$GUARDLOOP_ARTIFACTS/las
       ).toMatch(/^Do T1\n\n-- >8 --\nafter the scissors\n/);
     },
   );
+
+  test("putting commits together for a rebase, a squash or a revert starts none of them", async () => {
+    using world = makeWorld();
+    const { marker, filtered } = boobyTrap(world, ".git/hooks");
+    const quiet = ["core.hooksPath=/dev/null", "core.fsmonitor=false", "commit.gpgSign=false"];
+    const flags = quiet.flatMap((setting) => ["-c", setting]);
+    const agent = `${GOOD_AGENT}\nprintf 'data\\nAGENT-CONTENT\\n' > data.dat`;
+    expect((await world.run(agent)).code).toBe(0);
+    world.write("mine.dat", "mine\n");
+    world.git(...flags, "add", "mine.dat");
+    world.git(...flags, "commit", "-q", "-m", "Mine");
+    rmSync(marker, { force: true });
+    for (const flag of ["--rebase", "--squash"]) {
+      const dry = await world.guardloop(["promote", "@last", flag, "--dry-run"]);
+      expect([flag, dry.code, dry.stderr]).toEqual([flag, 0, ""]);
+    }
+    expect(readFileSync(filtered, "utf8")).not.toContain("AGENT");
+    for (const words of ["promote @last --rebase", "rollback @last --revert"]) {
+      const ended = await world.guardloop(words.split(" "));
+      expect([words, ended.code, ended.stderr]).toEqual([words, 0, ""]);
+    }
+    expect(existsSync(marker) ? readFileSync(marker, "utf8") : "").toBe("");
+    // What lands is checked out with the user's own filters; not before that.
+    expect(readFileSync(filtered, "utf8")).toContain("AGENT");
+  });
 });

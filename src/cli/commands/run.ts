@@ -109,15 +109,26 @@ async function afterReady(
   if (settings.run.promote === "manual") return ok(undefined);
   const stored = at.history.run(run.runId);
   if (stored === undefined) return ok(undefined);
+  const git = gitProgram(at.context);
+  if (!git.ok) return git;
   const promoted = await promote(
-    { env: at.context.env, principal, history: at.history },
+    {
+      env: at.context.env,
+      gitProgram: git.value,
+      principal,
+      history: at.history,
+      now: at.context.now,
+    },
     {
       run: stored,
+      how: "fast-forward",
       by: at.context.env.user,
       why: "--promote auto",
       accepted: [],
       mode: "for-real",
       withoutValidation: undefined,
+      validateTree: async () => ok(null),
+      onLanding: () => undefined,
     },
   );
   return promoted.ok ? ok(undefined) : promoted;

@@ -155,13 +155,13 @@ function printEnd(output: Output, run: RunRecord): void {
   if (promotion !== null)
     output.result(
       "Promoted    ",
-      `${promotion.before.slice(0, 12)} -> ${promotion.after.slice(0, 12)} by ${promotion.by}`,
+      `${promotion.before.slice(0, 12)} -> ${promotion.after.slice(0, 12)} by ${promotion.by}, ${promotion.how}`,
       promotion.why === "" ? "" : `: ${promotion.why}`,
     );
   if (rollback !== null)
     output.result(
       "Rolled back ",
-      `${rollback.before.slice(0, 12)} -> ${rollback.after.slice(0, 12)} by ${rollback.by}`,
+      `${rollback.before.slice(0, 12)} -> ${rollback.after.slice(0, 12)} by ${rollback.by}, ${rollback.how}`,
     );
   if (run.salvagedPatches > 0 && failure !== null) {
     const count = run.salvagedPatches === 1 ? "1 patch" : `${run.salvagedPatches} patches`;

@@ -9,14 +9,14 @@ import {
   discardedRef,
   recordDecision,
 } from "./decision.ts";
-import { withRepositoryLock } from "./repository-lock.ts";
+import { whileDeciding } from "./repository-lock.ts";
 
 /** Takes a run's branch out of the way. Its commits stay reachable under a ref of our own, for `restore`. */
 export async function discard(
   services: DecisionServices,
   decision: Decision,
 ): Promise<Result<{ readonly branch: string }, Failure>> {
-  return withRepositoryLock(services.env, services.principal.repositoryId, async () => {
+  return whileDeciding(services, async () => {
     const run = checkState(services, decision.run, "discarded");
     if (!run.ok) return run;
     const { git } = services.principal;
@@ -54,7 +54,7 @@ export async function restore(
   services: DecisionServices,
   decision: Decision,
 ): Promise<Result<{ readonly branch: string }, Failure>> {
-  return withRepositoryLock(services.env, services.principal.repositoryId, async () => {
+  return whileDeciding(services, async () => {
     const run = checkState(services, decision.run, "ready");
     if (!run.ok) return run;
     const { state } = run.value;

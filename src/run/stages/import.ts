@@ -9,6 +9,7 @@ import type { RunSpec } from "../../core/run-spec.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
 import { gitText } from "../../git/git.ts";
+import { GUARDLOOP } from "../../git/replay.ts";
 import { createRef, deleteRef, readRef, transferObjects } from "../../git/publish.ts";
 import {
   type Quarantine,
@@ -123,7 +124,7 @@ async function importPatch(
     parent: at.parent,
     message: importedMessage(entry, input.collected),
     author: importedAuthor(entry.author, { fallback: input.spec.agent.author, date }),
-    committer: { name: "guardloop", email: "guardloop@guardloop.invalid", date },
+    committer: { ...GUARDLOOP, date },
     trailers: [`Guardloop-Run: ${input.runId}`, `Guardloop-Task: ${input.collected.taskId}`],
   });
 }

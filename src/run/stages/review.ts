@@ -32,13 +32,22 @@ export async function computeReview(
   paths: RunPaths,
   input: ReviewInput,
 ): Promise<Result<Reviewed["reviewed"], Failure>> {
+  const judged = await judge(git, input);
+  if (!judged.ok) return judged;
+  const report = { version: 1, ...judged.value };
+  await writeAtomic(paths.review, `${JSON.stringify(report, null, 2)}\n`);
+  return judged;
+}
+
+/** Computes the findings and writes nothing. */
+export async function judge(
+  git: Git,
+  input: ReviewInput,
+): Promise<Result<Reviewed["reviewed"], Failure>> {
   const facts = await gatherFacts(git, input);
   if (!facts.ok) return facts;
-  const findings = findingsOf(facts.value);
   const progress = facts.value.task.atTip === "runnable" ? "none" : "made";
-  const report = { version: 1, progress, findings };
-  await writeAtomic(paths.review, `${JSON.stringify(report, null, 2)}\n`);
-  return ok({ progress, findings });
+  return ok({ progress, findings: findingsOf(facts.value) });
 }
 
 /** The findings in a run's record; undefined when there are none written yet. */

@@ -1,8 +1,9 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Failure, fail } from "../core/failures.ts";
-import { DEADLINES } from "../core/limits.ts";
+import { DEADLINES, GIT_BOUNDS } from "../core/limits.ts";
 import { type Result, ok } from "../core/result.ts";
+import { withBounds } from "./bounds.ts";
 import { type Git, gitOutput, gitText } from "./git.ts";
 import type { Quarantine } from "./quarantine.ts";
 
@@ -26,10 +27,11 @@ export async function transferObjects(
   );
   if (!packed.ok) return packed;
   const pack = await readFile(join(directory, `pack-${packed.value}.pack`));
-  const indexed = await gitOutput(target, ["index-pack", "--stdin", "--strict", "--fix-thin"], {
-    stdin: pack,
-    deadlineMs: DEADLINES.gitLongMs,
-  });
+  const indexed = await gitOutput(
+    withBounds(target, GIT_BOUNDS),
+    ["index-pack", "--stdin", "--strict", "--fix-thin"],
+    { stdin: pack, deadlineMs: DEADLINES.gitLongMs },
+  );
   return indexed.ok ? ok(undefined) : indexed;
 }
 

@@ -17,9 +17,15 @@ import {
   makeQuarantine,
   startAt,
 } from "../../git/quarantine.ts";
-import { addedEntries, refuseEntries } from "../../git/tree-check.ts";
+import { refuseBlobBytes, refuseStep, refuseTreeSize } from "../../git/refuse-tree.ts";
 import { importedAuthor, importedMessage } from "../artifacts/imported-metadata.ts";
 import { refuseMail } from "../artifacts/mail-check.ts";
+import {
+  type MailSizes,
+  measureMail,
+  refuseMailSizes,
+  refuseSeriesSizes,
+} from "../artifacts/mail-sizes.ts";
 import type { RunPaths } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
@@ -87,18 +93,39 @@ async function rebuild(
   quarantine: Quarantine,
   input: Input,
 ): Promise<Result<string, Failure>> {
+  const mails = await refuseMails(services.paths, input.collected.manifest);
+  if (!mails.ok) return mails;
   const started = await startAt(quarantine, input.spec.base);
   if (!started.ok) return started;
   let parent = input.spec.base;
+  let blobBytes = 0;
   for (const entry of input.collected.manifest.patches) {
     const commit = await importPatch(services, quarantine, { entry, parent, input });
     if (!commit.ok) return commit;
+    const step = await refuseStep(quarantine.git, { from: parent, to: commit.value });
+    if (!step.ok) return step;
+    blobBytes += step.value;
+    const fits = refuseBlobBytes(blobBytes);
+    if (!fits.ok) return fits;
     parent = commit.value;
   }
-  const entries = await addedEntries(quarantine.git, input.spec.base, parent);
-  if (!entries.ok) return entries;
-  const refused = refuseEntries(entries.value);
-  return refused.ok ? ok(parent) : refused;
+  const walked = await refuseTreeSize(quarantine.git, parent);
+  return walked.ok ? ok(parent) : walked;
+}
+
+/** Everything that can be known of the mails without Git, before Git does any work for them. */
+async function refuseMails(paths: RunPaths, manifest: Manifest): Promise<Result<void, Failure>> {
+  const all: MailSizes[] = [];
+  for (const { file } of manifest.patches) {
+    const mail = await readFile(join(paths.artifacts, "patches", file));
+    const fine = refuseMail(mail, file, LIMITS.declaredBinaryBytes);
+    if (!fine.ok) return fine;
+    const sizes = measureMail(mail);
+    const fits = refuseMailSizes(sizes, file);
+    if (!fits.ok) return fits;
+    all.push(sizes);
+  }
+  return refuseSeriesSizes(all);
 }
 
 async function importPatch(
@@ -108,8 +135,6 @@ async function importPatch(
 ): Promise<Result<string, Failure>> {
   const { entry, input } = at;
   const mail = await readFile(join(services.paths.artifacts, "patches", entry.file));
-  const mailIsFine = refuseMail(mail, entry.file, LIMITS.declaredBinaryBytes);
-  if (!mailIsFine.ok) return mailIsFine;
   const tree = await applyMail(quarantine, mail, entry.file);
   if (!tree.ok) return tree;
   if (tree.value !== entry.tree)

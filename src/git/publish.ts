@@ -46,6 +46,10 @@ export async function createRef(
   ref: string,
   value: string,
 ): Promise<Result<void, Failure>> {
+  // Ids are checked by a pattern of ours; Git has the second word on what they became.
+  const wellFormed = await git.exec(["check-ref-format", ref]);
+  if (wellFormed.code !== 0)
+    return fail("git-failed", `${JSON.stringify(ref)} is not a name that Git takes for a branch.`);
   const exit = await git.exec([
     "update-ref",
     "--no-deref",
@@ -59,7 +63,23 @@ export async function createRef(
   const present = await readRef(git, ref);
   if (present === value) return ok(undefined);
   if (present !== undefined) return fail("branch-exists", `${ref} exists already, at ${present}.`);
+  const inTheWay = await refInTheWay(git, ref);
+  if (inTheWay !== undefined)
+    return fail("branch-exists", `${ref} cannot be created: ${inTheWay} is in its place.`);
   return fail("git-failed", `${ref} could not be created: ${exit.stderr.toString("utf8").trim()}`);
+}
+
+/** A ref below this one, or one that is a directory of it: Git cannot have both. */
+async function refInTheWay(git: Git, ref: string): Promise<string | undefined> {
+  const below = await git.exec(["for-each-ref", "--count=1", "--format=%(refname)", `${ref}/`]);
+  const found = below.stdout.toString("utf8").trim();
+  if (below.code === 0 && found !== "") return found;
+  const parts = ref.split("/");
+  for (let length = parts.length - 1; length > 2; length -= 1) {
+    const above = parts.slice(0, length).join("/");
+    if ((await readRef(git, above)) !== undefined) return above;
+  }
+  return undefined;
 }
 
 /** Deletes a ref if it still has the value; a ref that is gone is fine. */

@@ -7,8 +7,9 @@ import { findProgram } from "../../src/process/find-program.ts";
 import { run } from "../../src/process/spawn.ts";
 import { GIT_BOUNDS } from "../../src/core/limits.ts";
 import { applyMail, makeQuarantine, startAt } from "../../src/git/quarantine.ts";
+import { measureMail } from "../../src/run/artifacts/mail-sizes.ts";
 import { type SampleRepository, sampleRepository } from "../lease/sample-repository.ts";
-import { addsBinary, mailWith } from "../rig/binary-patch.ts";
+import { addsBinary, mailWith, repeatsContent } from "../rig/binary-patch.ts";
 
 const MIB = 1024 * 1024;
 const AMPLE: Bounds = { addressSpaceBytes: 1024 * MIB, fileBytes: 1024 * MIB, cpuSeconds: 60 };
@@ -116,6 +117,19 @@ describe("a patch of some hundred kilobytes that becomes 96 MiB", () => {
       "import-refused: Applying patches/0001-x.patch needed more than 1 seconds of processor time.",
     );
   });
+});
+
+test("a delta of a kilobyte that becomes 5 GB, which it declares nowhere: refused by the bounds of an import", async () => {
+  const repository = sampleRepository();
+  const content = Buffer.alloc(16 * MIB - 1);
+  writeFileSync(join(repository.topLevel, "zeros.bin"), content);
+  repository.commit("Zeros");
+  const mail = mailWith(repeatsContent("zeros.bin", content, 320));
+  expect(mail.length).toBeLessThan(1000);
+  expect(measureMail(Buffer.from(mail)).declaredBinaryBytes).toBeLessThan(2000);
+  expect(await applyWithin(repository, Buffer.from(mail), GIT_BOUNDS)).toBe(
+    "import-refused: Applying patches/0001-x.patch needed more than 4 GiB of memory.",
+  );
 });
 
 test("the user's packs may be larger than the address space: they are mapped in small windows", async () => {

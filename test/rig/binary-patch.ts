@@ -19,6 +19,38 @@ HcmV?d00001
 `;
 }
 
+/**
+ * A `GIT binary patch` that changes a file by a delta of some kilobytes: it copies the whole old content, of at most
+ * 16 MiB, again and again. What it becomes is declared nowhere but inside of the delta.
+ */
+export function repeatsContent(path: string, old: Buffer, times: number): string {
+  const id = createHash("sha1").update(`blob ${old.length}\0`).update(old).digest("hex");
+  const sizeBytes = [0, 8, 16].map((shift) => (old.length >> shift) & 0xff);
+  const copy = Buffer.from([0xf0, ...sizeBytes]);
+  const delta = Buffer.concat([
+    variableLength(old.length),
+    variableLength(old.length * times),
+    ...Array.from({ length: times }, () => copy),
+  ]);
+  return `diff --git a/${path} b/${path}
+index ${id}..${"1".repeat(40)} 100644
+GIT binary patch
+delta ${delta.length}
+${base85(deflateSync(delta))}
+delta 0
+HcmV?d00001
+
+`;
+}
+
+/** Seven bits a byte, the lowest first. */
+function variableLength(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
+  return Buffer.from([...bytes, rest]);
+}
+
 /** Lines of at most 52 bytes, each with a letter for its length. */
 function base85(bytes: Buffer): string {
   let text = "";

@@ -31,6 +31,10 @@ export interface Settings {
     /** Globs of files Git does not track that may enter the snapshot. */
     readonly include: readonly string[];
   };
+  readonly import: {
+    /** What becomes of an author who is not the agent. */
+    readonly authorship: "keep" | "replace";
+  };
   readonly run: {
     readonly maxTasks: number;
     readonly mode: "stacked" | "independent";

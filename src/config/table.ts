@@ -1,6 +1,7 @@
 import * as agent from "./sections/agent.ts";
 import * as boundary from "./sections/boundary.ts";
 import * as container from "./sections/container.ts";
+import * as importing from "./sections/import.ts";
 import * as plan from "./sections/plan.ts";
 import * as run from "./sections/run.ts";
 import * as validate from "./sections/validate.ts";
@@ -31,6 +32,7 @@ export const SETTINGS = [
   boundary.idleMinutes,
   run.leaseKind,
   boundary.overlayInclude,
+  importing.authorship,
   run.maxTasks,
   run.mode,
   run.onFailure,
@@ -52,6 +54,7 @@ export const SECTIONS = {
   limits: "When the agent is ended.",
   lease: "The worktree a run starts from.",
   overlay: "Files that Git does not track.",
+  import: "How the agent's commits arrive.",
   run: "Several tasks, and what happens with the results.",
   prompt: "What the agent is told.",
   validate: "Commands of the project that decide whether a result is good.",
@@ -81,6 +84,7 @@ export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Setti
     limits: { wallMinutes: read(boundary.wallMinutes), idleMinutes: read(boundary.idleMinutes) },
     lease: { kind: read(run.leaseKind) },
     overlay: { include: read(boundary.overlayInclude) },
+    import: { authorship: read(importing.authorship) },
     run: {
       maxTasks: read(run.maxTasks),
       mode: read(run.mode),

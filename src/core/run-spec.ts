@@ -53,6 +53,8 @@ export interface RunSpec {
   readonly limits: { readonly wallMs: number; readonly idleMs: number };
   readonly lease: "builtin" | "treehouse";
   readonly overlay: { readonly include: readonly string[] };
+  /** Not there in specs of version 0.1: authors were kept. */
+  readonly import?: { readonly authorship: "keep" | "replace" };
   /** Commands that the result must pass; empty when the project has none. */
   readonly validate: readonly ValidationCommand[];
   readonly plan: {

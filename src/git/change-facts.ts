@@ -1,9 +1,9 @@
 import type { Failure } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
+import { blobSizes } from "./blobs.ts";
 import { type Git, gitOutput } from "./git.ts";
 import { type ChangedEntry, changedEntries } from "./tree-check.ts";
 
-const NO_BLOB = "0".repeat(40);
 const LINK_TARGET_BYTES = 4096;
 
 /** A changed entry with what its content is. Lines are 0 for binary content. */
@@ -92,27 +92,6 @@ async function lineCounts(
     });
   }
   return ok(counts);
-}
-
-async function blobSizes(
-  git: Git,
-  blobs: readonly string[],
-): Promise<Result<ReadonlyMap<string, number>, Failure>> {
-  const wanted = blobs.filter((blob) => blob !== NO_BLOB);
-  if (wanted.length === 0) return ok(new Map());
-  const output = await gitOutput(git, ["cat-file", "--batch-check=%(objectname) %(objectsize)"], {
-    stdin: `${wanted.join("\n")}\n`,
-  });
-  if (!output.ok) return output;
-  const rows = output.value.toString("utf8").trim().split("\n");
-  return ok(
-    new Map(
-      rows.map((row) => {
-        const [blob = "", size = "0"] = row.split(" ");
-        return [blob, Number(size) || 0];
-      }),
-    ),
-  );
 }
 
 async function linkTarget(git: Git, blob: string): Promise<string> {

@@ -1,8 +1,9 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Failure, fail } from "../core/failures.ts";
-import { DEADLINES } from "../core/limits.ts";
+import { DEADLINES, GIT_BOUNDS } from "../core/limits.ts";
 import { type Result, ok } from "../core/result.ts";
+import { withBounds } from "./bounds.ts";
 import { type Git, gitOutput, gitText } from "./git.ts";
 import type { Quarantine } from "./quarantine.ts";
 
@@ -26,10 +27,11 @@ export async function transferObjects(
   );
   if (!packed.ok) return packed;
   const pack = await readFile(join(directory, `pack-${packed.value}.pack`));
-  const indexed = await gitOutput(target, ["index-pack", "--stdin", "--strict", "--fix-thin"], {
-    stdin: pack,
-    deadlineMs: DEADLINES.gitLongMs,
-  });
+  const indexed = await gitOutput(
+    withBounds(target, GIT_BOUNDS),
+    ["index-pack", "--stdin", "--strict", "--fix-thin"],
+    { stdin: pack, deadlineMs: DEADLINES.gitLongMs },
+  );
   return indexed.ok ? ok(undefined) : indexed;
 }
 
@@ -44,6 +46,10 @@ export async function createRef(
   ref: string,
   value: string,
 ): Promise<Result<void, Failure>> {
+  // Ids are checked by a pattern of ours; Git has the second word on what they became.
+  const wellFormed = await git.exec(["check-ref-format", ref]);
+  if (wellFormed.code !== 0)
+    return fail("git-failed", `${JSON.stringify(ref)} is not a name that Git takes for a branch.`);
   const exit = await git.exec([
     "update-ref",
     "--no-deref",
@@ -57,7 +63,23 @@ export async function createRef(
   const present = await readRef(git, ref);
   if (present === value) return ok(undefined);
   if (present !== undefined) return fail("branch-exists", `${ref} exists already, at ${present}.`);
+  const inTheWay = await refInTheWay(git, ref);
+  if (inTheWay !== undefined)
+    return fail("branch-exists", `${ref} cannot be created: ${inTheWay} is in its place.`);
   return fail("git-failed", `${ref} could not be created: ${exit.stderr.toString("utf8").trim()}`);
+}
+
+/** A ref below this one, or one that is a directory of it: Git cannot have both. */
+async function refInTheWay(git: Git, ref: string): Promise<string | undefined> {
+  const below = await git.exec(["for-each-ref", "--count=1", "--format=%(refname)", `${ref}/`]);
+  const found = below.stdout.toString("utf8").trim();
+  if (below.code === 0 && found !== "") return found;
+  const parts = ref.split("/");
+  for (let length = parts.length - 1; length > 2; length -= 1) {
+    const above = parts.slice(0, length).join("/");
+    if ((await readRef(git, above)) !== undefined) return above;
+  }
+  return undefined;
 }
 
 /** Deletes a ref if it still has the value; a ref that is gone is fine. */

@@ -1,3 +1,4 @@
+import type { PublishedMessage } from "./commit-messages.ts";
 import type { ManifestChange } from "./package-keys.ts";
 
 /** What the host computed from the imported trees; the only thing findings are made of. */
@@ -23,6 +24,14 @@ export interface ReviewFacts {
   readonly leftBehind: { readonly total: number; readonly names: readonly string[] };
   /** Authors of the imported commits that are not the agent's identity. */
   readonly otherAuthors: readonly string[];
+  /** Messages of the imported commits, without what the host added. */
+  readonly messages: readonly PublishedMessage[];
+  /** What the agent asked to be said about its last commit, against what that commit says. */
+  readonly lastMessage: "as-given" | "differs";
+  /** What of authors, dates and messages the import could not publish as it was. */
+  readonly metadataChanges: readonly string[];
+  /** New Git LFS pointers, to content that did not come with them. */
+  readonly lfsPointers: readonly string[];
   /** Every path of the new tree, folded to lower case in NFC, that stands for more than one path. */
   readonly collisions: readonly string[];
 }

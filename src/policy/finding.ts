@@ -48,6 +48,10 @@ export const FINDINGS = {
   "declared-loss": "warn",
   "left-behind": "info",
   authorship: "warn",
+  "metadata-changed": "info",
+  "meaningful-message": "warn",
+  "message-differs": "info",
+  "lfs-pointer": "warn",
   "no-change": "warn",
 } as const satisfies Record<string, Severity>;
 

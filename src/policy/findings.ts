@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import { visible } from "../core/visible.ts";
 import type { AddedLine, Change, ReviewFacts } from "./facts.ts";
+import { messageFindings } from "./commit-messages.ts";
 import { type Finding, finding } from "./finding.ts";
 import { hiddenCharacterFindings } from "./hidden-characters.ts";
 import { junkFindings } from "./junk.ts";
@@ -29,6 +30,7 @@ export function findingsOf(facts: ReviewFacts): readonly Finding[] {
     ...nameFindings(facts),
     ...planFindings(facts),
     ...runFindings(facts),
+    ...metadataFindings(facts),
   ];
   const order = ["block", "warn", "info"];
   return found.toSorted((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
@@ -214,10 +216,32 @@ function runFindings(facts: ReviewFacts): readonly Finding[] {
         facts.leftBehind.names,
       ),
     );
-  found.push(
-    ...list("authorship", "These commits name an author who is not the agent.", facts.otherAuthors),
-  );
   return found;
+}
+
+function metadataFindings(facts: ReviewFacts): readonly Finding[] {
+  return [
+    ...list("authorship", "These commits name an author who is not the agent.", facts.otherAuthors),
+    ...messageFindings(facts.messages),
+    ...list(
+      "metadata-changed",
+      "Not everything about these commits could be published as it was.",
+      facts.metadataChanges,
+    ),
+    ...(facts.lastMessage === "differs"
+      ? [
+          finding(
+            "message-differs",
+            "The last commit says something else than last-commit-message.txt.",
+          ),
+        ]
+      : []),
+    ...list(
+      "lfs-pointer",
+      "New Git LFS pointers: what they point to was not imported and exists nowhere.",
+      facts.lfsPointers,
+    ),
+  ];
 }
 
 function list(code: Finding["code"], why: string, paths: readonly string[]): readonly Finding[] {

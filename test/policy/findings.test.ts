@@ -34,6 +34,10 @@ function facts(more: Partial<ReviewFacts> = {}): ReviewFacts {
     flattened: null,
     leftBehind: { total: 0, names: [] },
     otherAuthors: [],
+    messages: [{ commit: "a".repeat(40), message: "Do T1" }],
+    lastMessage: "as-given",
+    metadataChanges: [],
+    lfsPointers: [],
     collisions: [],
     ...more,
   };
@@ -159,6 +163,10 @@ describe("what each finding is about", () => {
     ["declared-loss", { flattened: "the history has a merge commit" }],
     ["left-behind", { leftBehind: { total: 3, names: ["a"] } }],
     ["authorship", { otherAuthors: ["abc Linus <l@x>"] }],
+    ["metadata-changed", { metadataChanges: ["abc the message was empty"] }],
+    ["message-differs", { lastMessage: "differs" }],
+    ["meaningful-message", { messages: [{ commit: "a", message: "Do T1\n\nFixes #1" }] }],
+    ["lfs-pointer", { lfsPointers: ["logo.png"] }],
     ["no-change", { changes: [] }],
     [
       "package-keys",
@@ -202,12 +210,55 @@ describe("what each finding is about", () => {
       "declared-loss",
       "left-behind",
       "authorship",
+      "metadata-changed",
+      "meaningful-message",
+      "message-differs",
+      "lfs-pointer",
       "no-change",
       "package-keys",
       "install-scripts",
     ]);
     const others = Object.keys(FINDINGS).filter((code) => !covered.has(code));
     expect(others.every((code) => code.startsWith("protected-"))).toBe(true);
+  });
+});
+
+describe("lines of a message that mean more than they say", () => {
+  const lines = (message: string): readonly string[] =>
+    findingsOf(facts({ messages: [{ commit: "0123456789abcdef", message }] })).flatMap(
+      (one) => one.paths,
+    );
+
+  test.each([
+    "Signed-off-by: Ada <ada@example.com>",
+    "co-authored-by: Ada <ada@example.com>",
+    "Reviewed-by : Ada <ada@example.com>",
+    "Change-Id: I0123456789",
+    "Claimed-Guardloop-Run: x",
+    "This fixes #12",
+    "closes: owner/repo#3",
+    "Resolved GH-7",
+    "Fix https://example.com/a/b/issues/3",
+    "Build [skip ci]",
+    "[CI SKIP] docs",
+    "[no ci]",
+    "[skip actions]",
+    "skip-checks: true",
+    "***NO_CI***",
+  ])("%j is one", (line) => {
+    expect(lines(`Do T1\n\n${line}\n`)).toEqual([`0123456789ab line 3: ${line}`]);
+  });
+
+  test.each([
+    "Fix the build",
+    "Fixes number 12",
+    "See #12",
+    "Prefix #12",
+    "The CI skips this",
+    "by: Ada",
+    "Signed off by Ada",
+  ])("%j is none", (line) => {
+    expect(lines(`Do T1\n\n${line}\n`)).toEqual([]);
   });
 });
 

@@ -23,7 +23,8 @@ const MANIFEST = z.object({
         commit: OBJECT_ID,
         tree: OBJECT_ID,
         author: IDENTITY,
-        message: z.string().max(LIMITS.commitMessageBytes),
+        // Longer than the guest would write: what is over the limit is cut, and said.
+        message: z.string().max(LIMITS.manifestBytes),
       }),
     )
     .max(LIMITS.patchFiles),

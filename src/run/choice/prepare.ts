@@ -134,6 +134,7 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     },
     lease: invocation.leaseKind,
     overlay: settings.overlay,
+    import: settings.import,
     validate: validationCommands(settings),
     plan: settings.plan,
     controlPaths: [

@@ -8,8 +8,10 @@ import { gitText } from "../../git/git.ts";
 import { type Quarantine, commitTree } from "../../git/quarantine.ts";
 import { type SeriesCommit, readCommit, readSeries } from "../../git/read-commit.ts";
 import { GUARDLOOP, replay } from "../../git/replay.ts";
+import { refuseStep } from "../../git/refuse-tree.ts";
 import { hasAll, mergeTrees } from "../../git/three-way.ts";
-import { addedEntries, refuseEntries } from "../../git/tree-check.ts";
+import { importedMessage } from "../artifacts/imported-metadata.ts";
+import { ownTrailers, withoutOwnTrailers } from "../artifacts/own-trailers.ts";
 import { runPaths } from "../paths.ts";
 import { readSpec } from "../stages/spec.ts";
 import type { DecisionServices, PublishedRun } from "./decision.ts";
@@ -101,16 +103,14 @@ async function oneCommit(
     message: squashMessage(agents, series.value),
     author: { ...spec.value.agent.author, date },
     committer: { ...GUARDLOOP, date },
-    trailers: [`Guardloop-Run: ${run.id}`, `Guardloop-Task: ${run.task}`],
+    trailers: ownTrailers(run.id, run.task),
   });
 }
 
 /** The agent's last message, else that of its last commit, and what was squashed where that was more than one. */
 function squashMessage(agents: string, series: readonly SeriesCommit[]): string {
-  const own = agents.trim() === "" ? (series.at(-1)?.message.toString("utf8") ?? "") : agents;
-  const message = visible(own.replaceAll("\r\n", "\n"), "keep-lines")
-    .replaceAll(/^Guardloop-(Run|Task): .*\n?/gm, "")
-    .trim();
+  const last = withoutOwnTrailers(series.at(-1)?.message.toString("utf8") ?? "");
+  const message = importedMessage(agents, last).text;
   if (series.length < 2) return message;
   const subjects = series.map((commit) => `- ${visible(commit.subject, "one-line")}`);
   return `${message}\n\nSquashed from ${series.length} commits:\n\n${subjects.join("\n")}`;
@@ -122,9 +122,7 @@ async function checked(
   head: string,
   made: Rewritten,
 ): Promise<Result<Rewritten, Failure>> {
-  const entries = await addedEntries(git, head, made.tip);
-  if (!entries.ok) return entries;
-  const fine = refuseEntries(entries.value);
+  const fine = await refuseStep(git, { from: head, to: made.tip });
   return fine.ok ? ok(made) : fine;
 }
 

@@ -2,10 +2,14 @@ import type { AgentEnding, RunSpec } from "../../core/run-spec.ts";
 import { type Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { addedLines, commitsBetween, measureChanges } from "../../git/change-facts.ts";
+import { commitMessages } from "../../git/commit-messages.ts";
+import { newLfsPointers } from "../../git/lfs-pointers.ts";
 import type { MeasuredEntry } from "../../git/change-facts.ts";
 import type { Git } from "../../git/git.ts";
 import { listPaths, readFileAt } from "../../git/read-files.ts";
 import type { Change, ReviewFacts } from "../../policy/facts.ts";
+import { importedMessage } from "../artifacts/imported-metadata.ts";
+import { withoutOwnTrailers } from "../artifacts/own-trailers.ts";
 import { readPlan } from "../choice/plan.ts";
 import type { Collected } from "../stages/collect.ts";
 import type { Imported } from "../stages/import.ts";
@@ -33,6 +37,10 @@ export async function gatherFacts(
   if (!authors.ok) return authors;
   const collisions = await findCollisions(git, imported.head, measured.value);
   if (!collisions.ok) return collisions;
+  const messages = await messageFacts(git, input);
+  if (!messages.ok) return messages;
+  const pointers = await newLfsPointers(git, measured.value);
+  if (!pointers.ok) return pointers;
   const { manifest } = collected;
   return ok({
     changes: measured.value.map(toChange),
@@ -45,6 +53,9 @@ export async function gatherFacts(
     flattened: manifest.history.kind === "flattened" ? manifest.history.reason : null,
     leftBehind: manifest.ignoredLeftBehind,
     otherAuthors: authors.value,
+    ...messages.value,
+    metadataChanges: imported.changes ?? [],
+    lfsPointers: pointers.value,
     collisions: collisions.value,
   });
 }
@@ -99,6 +110,21 @@ async function otherAuthors(
         (commit) => `${commit.commit.slice(0, 12)} ${commit.authorName} <${commit.authorEmail}>`,
       ),
   );
+}
+
+async function messageFacts(
+  git: Git,
+  { spec, collected, imported }: ReviewInput,
+): Promise<Result<Pick<ReviewFacts, "messages" | "lastMessage">, Failure>> {
+  const commits = await commitMessages(git, spec.base, imported.head);
+  if (!commits.ok) return commits;
+  const messages = commits.value.map(({ commit, message }) => ({
+    commit,
+    message: withoutOwnTrailers(message),
+  }));
+  const { message: asked } = collected;
+  const same = messages.at(-1)?.message === importedMessage(asked, asked).text.trimEnd();
+  return ok({ messages, lastMessage: same ? "as-given" : "differs" });
 }
 
 async function findCollisions(

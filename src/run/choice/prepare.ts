@@ -136,6 +136,7 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     overlay: settings.overlay,
     validate: validationCommands(settings),
     plan: settings.plan,
+    policy: settings.policy,
     controlPaths: [
       "guardloop.toml",
       ...(settings.prompt.template === undefined ? [] : [settings.prompt.template]),

@@ -6,6 +6,8 @@ import { refuseDirty, refuseOperationUnderWay } from "../../git/preconditions.ts
 import { readHead } from "../../git/principal.ts";
 import { readRef } from "../../git/publish.ts";
 import { type Finding, blocks } from "../../policy/finding.ts";
+import { findingsNow } from "../review/findings-now.ts";
+import { isOfValidation, refuseUnknownAccepts } from "./accepts.ts";
 import { runPaths } from "../paths.ts";
 import { readImportReport } from "../stages/import.ts";
 import { readFindings } from "../stages/review.ts";
@@ -85,8 +87,8 @@ async function checkFindings(
   services: DecisionServices,
   request: PromoteRequest,
 ): Promise<Result<void, Failure>> {
-  const findings = await readFindings(runPaths(services.env.stateDir, request.run.id));
-  if (findings === undefined)
+  const paths = runPaths(services.env.stateDir, request.run.id);
+  if ((await readFindings(paths)) === undefined)
     return fail(
       "promote-refused",
       `Run ${request.run.id} has no review, so it is not known what it would land.`,
@@ -94,7 +96,13 @@ async function checkFindings(
         cure: `Run \`guardloop review ${request.run.id}\` first.`,
       },
     );
-  const open = blocks(findings).filter((one) => !isAccepted(one, request.accepted));
+  const findings = await findingsNow(services, request.run, paths);
+  if (!findings.ok) return findings;
+  const known = refuseUnknownAccepts(request, findings.value);
+  if (!known.ok) return known;
+  const open = blocks(findings.value)
+    .filter((one) => !isOfValidation(one.code))
+    .filter((one) => !isAccepted(one, request.accepted));
   if (open.length === 0) return ok(undefined);
   const accepts = open.map((one) => `--accept ${one.code}`).join(" ");
   return fail(

@@ -1,7 +1,6 @@
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { RunRecord } from "../../core/run-record.ts";
-import type { Git } from "../../git/git.ts";
 import type { Finding } from "../../policy/finding.ts";
 import { endingOf } from "../container/ending.ts";
 import { readOutbox } from "../artifacts/outbox.ts";
@@ -10,10 +9,11 @@ import { check } from "../stages/collect.ts";
 import { readImportReport } from "../stages/import.ts";
 import { computeReview, readFindings } from "../stages/review.ts";
 import { readSpec } from "../stages/spec.ts";
+import type { ReviewServices } from "./secrets-in-use.ts";
 
 /** The findings of a run with a branch: from its record, or computed now where a crash or fault left them out. */
 export async function findingsFor(
-  git: Git,
+  services: ReviewServices,
   run: RunRecord,
   paths: RunPaths,
 ): Promise<Result<readonly Finding[], Failure>> {
@@ -27,7 +27,7 @@ export async function findingsFor(
   if (!collected.ok) return collected;
   if (imported === undefined)
     return fail("not-in-this-state", `Run ${run.id} has no imported result.`);
-  const reviewed = await computeReview(git, paths, {
+  const reviewed = await computeReview(services, paths, {
     runId: run.id,
     spec: spec.value,
     collected: collected.value,

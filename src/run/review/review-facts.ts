@@ -1,14 +1,19 @@
 import type { AgentEnding, RunSpec } from "../../core/run-spec.ts";
 import { type Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import { addedLines, commitsBetween, measureChanges } from "../../git/change-facts.ts";
+import { NO_POLICY } from "../../core/findings.ts";
+import { type AddedLine, addedLines } from "../../git/added-lines.ts";
+import { commitsBetween, measureChanges, messagesBetween } from "../../git/change-facts.ts";
 import type { MeasuredEntry } from "../../git/change-facts.ts";
 import type { Git } from "../../git/git.ts";
+import { hookPathsInTree } from "../../git/hook-paths.ts";
 import { listPaths, readFileAt } from "../../git/read-files.ts";
 import type { Change, ReviewFacts } from "../../policy/facts.ts";
 import { readPlan } from "../choice/plan.ts";
 import type { Collected } from "../stages/collect.ts";
 import type { Imported } from "../stages/import.ts";
+import { type SecretFacts, gatherSecrets } from "./secret-facts.ts";
+import { type ReviewServices, secretsInUse } from "./secrets-in-use.ts";
 
 export interface ReviewInput extends Collected, Imported {
   readonly runId: string;
@@ -18,9 +23,10 @@ export interface ReviewInput extends Collected, Imported {
 
 /** Computes from the imported commits what findings are made of. Nothing the container said about itself decides. */
 export async function gatherFacts(
-  git: Git,
+  services: ReviewServices,
   input: ReviewInput,
 ): Promise<Result<ReviewFacts, Failure>> {
+  const { git } = services.principal;
   const { spec, collected, imported, ending } = input;
   const measured = await measureChanges(git, spec.base, imported.head);
   if (!measured.ok) return measured;
@@ -33,12 +39,17 @@ export async function gatherFacts(
   if (!authors.ok) return authors;
   const collisions = await findCollisions(git, imported.head, measured.value);
   if (!collisions.ok) return collisions;
+  const secrets = await secretFacts(services, input, lines.value);
+  if (!secrets.ok) return secrets;
   const { manifest } = collected;
   return ok({
     changes: measured.value.map(toChange),
     addedLines: lines.value,
+    ...secrets.value,
     packageFiles: packages.value,
     controlPaths: spec.controlPaths,
+    protectedGlobs: (spec.policy ?? NO_POLICY).protected,
+    hookPaths: await hookPathsInTree(services.principal),
     ...(await planFacts(git, input)),
     agentExit: manifest.agent.exitCode,
     hitMemoryLimit: ending.hitMemoryLimit,
@@ -47,6 +58,23 @@ export async function gatherFacts(
     otherAuthors: authors.value,
     collisions: collisions.value,
   });
+}
+
+/** The commits' messages, and what credentials they and the added lines hold. */
+async function secretFacts(
+  services: ReviewServices,
+  { spec, imported }: ReviewInput,
+  lines: readonly AddedLine[],
+): Promise<Result<SecretFacts & Pick<ReviewFacts, "commits">, Failure>> {
+  const messages = await messagesBetween(services.principal.git, spec.base, imported.head);
+  if (!messages.ok) return messages;
+  const commits = messages.value.map(({ commit, message }) => ({
+    name: `commit ${commit.slice(0, 12)}`,
+    message,
+  }));
+  const inUse = await secretsInUse(services, spec.agent.passEnv);
+  if (!inUse.ok) return inUse;
+  return ok({ commits, ...(await gatherSecrets(lines, commits, inUse.value)) });
 }
 
 function toChange(entry: MeasuredEntry): Change {

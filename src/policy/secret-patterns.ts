@@ -8,13 +8,15 @@ export interface FoundSecret {
   readonly offset: number;
 }
 
+export const PRIVATE_KEY = "a private key";
+
 /**
  * What the rules of secretlint miss, and what is so common that it must be found without them. Each begins where a
  * run of its own characters begins, so that none looks at a text more than a few times, however hostile.
  */
 const KNOWN: readonly (readonly [what: string, pattern: RegExp])[] = [
   [
-    "a private key",
+    PRIVATE_KEY,
     // The header alone is in many documents; with a line of base64 behind it, it is a key.
     /-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){0,400}?[A-Za-z0-9+/=]{32}/g,
   ],
@@ -49,6 +51,10 @@ const KNOWN: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["an Azure access key", /SharedAccessKey=[A-Za-z0-9+/]{40,200}={0,2}/g],
 ];
 
+/** A header on a line of its own whose body is not there, is cut off, or has a form we do not know. */
+const BARE_HEADER =
+  /^-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[ \t\r]{0,8}$(?!\s{0,8}(?:\.\.\.|…|<|\[))/gm;
+
 const ASSIGNED =
   /(?:passw(?:or)?d|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)[A-Za-z0-9_]{0,20}["']?\s{0,4}(?::=|=>|[:=])\s{0,4}(["'`])([^"'`\s]{12,200})\1/gi;
 
@@ -67,6 +73,9 @@ export function ownFindings(text: string): readonly FoundSecret[] {
   for (const [what, pattern] of KNOWN)
     for (const match of text.matchAll(pattern))
       if (!isPlaceholder(match[0])) found.push({ what, certainty: "known", offset: match.index });
+  const keys = new Set(found.map((one) => one.offset));
+  for (const { index } of text.matchAll(BARE_HEADER))
+    if (!keys.has(index)) found.push({ what: PRIVATE_KEY, certainty: "suspected", offset: index });
   for (const match of text.matchAll(ASSIGNED))
     if (looksRandom(match[2] ?? ""))
       found.push({

@@ -1,4 +1,5 @@
 import type { SecretLintRuleCreator } from "@secretlint/types";
+import { PRIVATE_KEY } from "./secret-patterns.ts";
 
 /** One rule of secretlint, with what it finds and a cheap sign without which it can find nothing. */
 export interface SecretRule {
@@ -42,7 +43,7 @@ async function loadCloud(): Promise<readonly SecretRule[]> {
   return [
     { what: "an AWS secret key", hint: /secret_?access_?key/i, creator: aws.creator },
     { what: "a Google service account", hint: /"private_key_id"/, creator: gcp.creator },
-    { what: "a private key", hint: /PRIVATE KEY/, creator: privateKey.creator },
+    { what: PRIVATE_KEY, hint: /PRIVATE KEY/, creator: privateKey.creator },
     {
       what: "a password in an address",
       hint: /:\/\/[\w-]{1,256}:[\w-]{1,256}@/,

@@ -6,6 +6,7 @@ import { AGENT_COMMIT, readyRun, succeed } from "../rig/lifecycle.ts";
 
 /** Made up; the quotes keep them from being found in this file. */
 const TOKEN = ["ghp", "aB3dE5fG7hJ9kL2mN4pQ6rS8tU0vWyZ1aB3d"].join("_");
+const GITLAB = ["glpat", "aB3dE5fG7hJ9kL2mN4pQ"].join("-");
 const VALUE = "hunter2-Qz81-kettle";
 
 let world: World;
@@ -133,7 +134,7 @@ test("values in use that do not leak are in no file of the state directory", asy
 test("an overlay file that holds a credential of a known form stays out, also with a comment that asks for it", async () => {
   world.write(".gitignore", "local/\n");
   world.commit("Ignore");
-  world.write("local/a.py", `# secretlint-disable\nkey = "glpat-${"aB3dE5fG7hJ9kL2mN4pQ"}"\n`);
+  world.write("local/a.py", `# secretlint-disable\nkey = "${GITLAB}"\n`);
   world.write("local/b.py", "print(1)\n");
   const { id } = await readyRun(world, "", ["--overlay", "local/**"]);
   const manifest = JSON.parse(

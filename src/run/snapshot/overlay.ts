@@ -7,6 +7,7 @@ import type { HostEnvironment } from "../../core/environment.ts";
 import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { gitOutput, userGit } from "../../git/git.ts";
+import { PRIVATE_KEY } from "../../policy/secret-patterns.ts";
 import { secretsIn } from "../../policy/secret-scan.ts";
 import { isSecretPath } from "../../policy/secrets.ts";
 
@@ -113,7 +114,8 @@ async function judge(options: OverlayOptions, from: string, path: string): Promi
   const text = await head(join(from, path));
   if (text === undefined) return { kind: "out", rule: "cannot be read" };
   const secrets = await secretsIn({ path, text });
-  const secret = secrets.find((one) => one.certainty === "known");
+  // A key may go on behind what was read; other things that are only suspected are in many a package.
+  const secret = secrets.find((one) => one.certainty === "known" || one.what === PRIVATE_KEY);
   if (secret !== undefined) return { kind: "out", rule: `holds what looks like ${secret.what}` };
   return { kind: "in", rule };
 }

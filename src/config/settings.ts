@@ -1,3 +1,5 @@
+import type { FindingPolicy } from "../core/findings.ts";
+
 /** Every setting with its final value. Where each came from is kept beside it, see `ResolvedSettings`. */
 export interface Settings {
   readonly plan: {
@@ -55,4 +57,6 @@ export interface Settings {
     /** Limit of a command that names none. */
     readonly minutes: number;
   };
+  /** How findings are judged; taken into the run spec as it is. */
+  readonly policy: FindingPolicy;
 }

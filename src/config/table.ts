@@ -3,6 +3,7 @@ import * as boundary from "./sections/boundary.ts";
 import * as container from "./sections/container.ts";
 import * as importing from "./sections/import.ts";
 import * as plan from "./sections/plan.ts";
+import * as policy from "./sections/policy.ts";
 import * as run from "./sections/run.ts";
 import * as validate from "./sections/validate.ts";
 import type { Setting } from "./setting.ts";
@@ -40,6 +41,9 @@ export const SETTINGS = [
   run.promptTemplate,
   validate.validateCommands,
   validate.validateMinutes,
+  policy.protectedGlobs,
+  policy.raise,
+  policy.lower,
 ] as const;
 
 export type SettingKey = (typeof SETTINGS)[number]["key"];
@@ -58,6 +62,7 @@ export const SECTIONS = {
   run: "Several tasks, and what happens with the results.",
   prompt: "What the agent is told.",
   validate: "Commands of the project that decide whether a result is good.",
+  policy: "What a reviewer must see, and how much it weighs; see docs/findings.md.",
 } as const satisfies Record<keyof Settings, string>;
 
 /** Builds the final shape. `read` gives the final value of one setting. */
@@ -95,6 +100,11 @@ export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Setti
     validate: {
       commands: read(validate.validateCommands),
       minutes: read(validate.validateMinutes),
+    },
+    policy: {
+      protected: read(policy.protectedGlobs),
+      raise: read(policy.raise),
+      lower: read(policy.lower),
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { FindingPolicy } from "./findings.ts";
 import type { StageName } from "./stage-name.ts";
 
 /** A task as it was offered to the agent; text from the plan, to be escaped when shown. */
@@ -61,6 +62,8 @@ export interface RunSpec {
     readonly globs: readonly string[];
     readonly runnable: readonly ("ready" | "planned")[];
   };
+  /** How findings are judged; a spec that was written before there was such a thing has none. */
+  readonly policy?: FindingPolicy;
   /** Repository-relative paths that decide how guardloop itself behaves; a branch that changes one is blocked. */
   readonly controlPaths: readonly string[];
 }

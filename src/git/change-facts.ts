@@ -99,45 +99,6 @@ async function linkTarget(git: Git, blob: string): Promise<string> {
   return exit.stdout.toString("utf8");
 }
 
-/** Added lines of every text file between two commits, for scanning; external programs and attributes have no say. */
-export async function addedLines(
-  git: Git,
-  from: string,
-  to: string,
-): Promise<Result<readonly { readonly path: string; readonly line: string }[], Failure>> {
-  const diff = await gitOutput(
-    git,
-    [
-      "diff-tree",
-      "-r",
-      "-p",
-      "--text",
-      "--unified=0",
-      "--no-renames",
-      "--no-ext-diff",
-      "--no-textconv",
-      "--no-color",
-      "--src-prefix=a/",
-      "--dst-prefix=b/",
-      from,
-      to,
-    ],
-    { maxOutputBytes: 512 * 1024 * 1024 },
-  );
-  if (!diff.ok) return diff;
-  const found: { path: string; line: string }[] = [];
-  let path = "";
-  for (const line of diff.value.toString("utf8").split("\n")) {
-    if (line.startsWith("+++ "))
-      path = line
-        .slice(4)
-        .replace(/^"?b\//, "")
-        .replace(/"$/, "");
-    else if (line.startsWith("+")) found.push({ path, line: line.slice(1) });
-  }
-  return ok(found);
-}
-
 export interface CommitSummary {
   readonly commit: string;
   readonly authorName: string;

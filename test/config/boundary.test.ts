@@ -46,6 +46,7 @@ const LOOSENING: Record<string, string> = {
   "overlay.include": '[".env"]',
   "run.promote": '"auto"',
   "validate.minutes": "16",
+  "policy.lower": '["binary: info"]',
 };
 
 test.each(Object.entries(LOOSENING))("%s = %s in an untrusted file is not used", (key, value) => {
@@ -79,6 +80,9 @@ const HARMLESS: Record<string, string> = {
   "agent.command": '["sh"]',
   "run.max_tasks": "5",
   "validate.commands": '["test: npm test"]',
+  "policy.protected": '["infra/**"]',
+  "policy.raise": '["binary: block"]',
+  "policy.lower": "[]",
 };
 
 test.each(Object.entries(HARMLESS))("%s = %s in an untrusted file is used", (key, value) => {

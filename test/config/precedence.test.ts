@@ -32,6 +32,7 @@ test("with no source at all, every setting has the default that was agreed", () 
     run: { maxTasks: 1, mode: "stacked", onFailure: "stop", promote: "manual" },
     prompt: { template: undefined },
     validate: { commands: [], minutes: 15 },
+    policy: { protected: [], raise: [], lower: [] },
   });
   expect(notices).toEqual([]);
 });
@@ -80,6 +81,9 @@ test("every setting can be set by its GUARD_ variable and by its key on the comm
     "prompt.template": "docs/prompt.md",
     "validate.commands": "test: npm test",
     "validate.minutes": "3",
+    "policy.protected": "infra/**",
+    "policy.raise": "binary: block",
+    "policy.lower": "binary: info",
   };
   const before = JSON.stringify(loaded({}).settings);
   for (const { key, guard, flag } of SETTINGS) {

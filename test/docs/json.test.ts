@@ -68,7 +68,14 @@ async function setUp(): Promise<void> {
 async function decisions(): Promise<void> {
   world.faults({ cpus: 2 });
   const script = `ln -s one.txt "link-$$"; echo said; ${GOOD_AGENT}`;
-  await run(world, script, ["--max-tasks", "2", "--validate", "ok: true"]);
+  await run(world, script, [
+    "--max-tasks",
+    "2",
+    "--validate",
+    "ok: true",
+    "--lower",
+    "symlink: info",
+  ]);
   await call(world, "logs @last");
   await call(world, "review @last");
   await call(world, "show @last");

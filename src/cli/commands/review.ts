@@ -9,11 +9,12 @@ import {
   measureChanges,
 } from "../../git/change-facts.ts";
 import { diffText } from "../../git/show-diff.ts";
-import type { Git } from "../../git/git.ts";
+import type { Principal } from "../../git/principal.ts";
 import type { Finding } from "../../policy/finding.ts";
 import { blocks } from "../../policy/finding.ts";
+import { isOfValidation } from "../../run/decide/accepts.ts";
 import { runPaths } from "../../run/paths.ts";
-import { findingsFor } from "../../run/review/review-again.ts";
+import { findingsNow } from "../../run/review/findings-now.ts";
 import { readSpec } from "../../run/stages/spec.ts";
 import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
@@ -56,7 +57,7 @@ interface Material {
 async function perform(call: Call): Promise<CommandEnd> {
   return withRun(call, async ({ run, principal }) => {
     if (!principal.ok) return principal;
-    const material = await gather(call, run, principal.value.git);
+    const material = await gather(call, run, principal.value);
     if (!material.ok) return material;
     if (call.format === "json") printJson(call.context.output, material.value);
     else print(call, material.value);
@@ -64,8 +65,13 @@ async function perform(call: Call): Promise<CommandEnd> {
   });
 }
 
-async function gather(call: Call, run: RunRecord, git: Git): Promise<Result<Material, Failure>> {
+async function gather(
+  call: Call,
+  run: RunRecord,
+  principal: Principal,
+): Promise<Result<Material, Failure>> {
   const { head, base } = run;
+  const { git } = principal;
   if (head === null)
     return fail("not-in-this-state", `Run ${run.id} is ${run.state} and has no branch to review.`, {
       cure: `Run \`guardloop show ${run.id}\`.`,
@@ -75,7 +81,7 @@ async function gather(call: Call, run: RunRecord, git: Git): Promise<Result<Mate
   if (!commits.ok) return commits;
   const changes = await measureChanges(git, base, head);
   if (!changes.ok) return changes;
-  const findings = await findingsFor(git, run, paths);
+  const findings = await findingsNow({ env: call.context.env, principal }, run, paths);
   if (!findings.ok) return findings;
   const diff = await diffText(git, base, head);
   if (!diff.ok) return diff;
@@ -200,6 +206,7 @@ function printFindings(output: Output, findings: readonly Finding[]): void {
       " ",
       bold(one.code),
       `  ${one.why}`,
+      dim(one.policy === null ? "" : ` (${one.policy} by policy)`),
     );
     for (const path of one.paths) output.result("          ", path);
     if (one.morePaths > 0) output.result("          ", `… and ${one.morePaths} more`);
@@ -216,9 +223,14 @@ function printDiff(output: Output, diff: string): void {
   }
 }
 
+/** How a blocking finding is passed over; a validation has a flag of its own. */
+function passOver(code: Finding["code"]): string {
+  return isOfValidation(code) ? " --without-validation REASON" : ` --accept ${code}`;
+}
+
 function printNext(output: Output, { run, findings }: Material): void {
   if (run.state !== "ready") return;
-  const accepts = [...new Set(blocks(findings).map((one) => ` --accept ${one.code}`))].join("");
+  const accepts = [...new Set(blocks(findings).map((one) => passOver(one.code)))].join("");
   output.result("");
   output.result("Land it:  guardloop promote ", run.id, accepts);
   output.result("Drop it:  guardloop discard ", run.id);

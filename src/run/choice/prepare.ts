@@ -137,6 +137,7 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     import: settings.import,
     validate: validationCommands(settings),
     plan: settings.plan,
+    policy: settings.policy,
     controlPaths: [
       "guardloop.toml",
       ...(settings.prompt.template === undefined ? [] : [settings.prompt.template]),

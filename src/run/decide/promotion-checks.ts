@@ -4,9 +4,11 @@ import type { RunState } from "../../core/run-state.ts";
 import { readRef } from "../../git/publish.ts";
 import { type Finding, blocks } from "../../policy/finding.ts";
 import { runPaths } from "../paths.ts";
+import { findingsNow } from "../review/findings-now.ts";
 import { findingsElsewhere } from "../review/review-again.ts";
 import { readFindings } from "../stages/review.ts";
 import { readSpec } from "../stages/spec.ts";
+import { isOfValidation, refuseUnknownAccepts } from "./accepts.ts";
 import type { DecisionServices, PublishedRun } from "./decision.ts";
 import type { Landing, OpenLanding } from "./landing.ts";
 
@@ -18,7 +20,11 @@ export async function checkFindings(
 ): Promise<Result<void, Failure>> {
   const findings = await findingsOfLanding(services, run, at.open);
   if (!findings.ok) return findings;
-  const open = blocks(findings.value).filter((one) => !isAccepted(one, at.accepted));
+  const known = refuseUnknownAccepts({ run, accepted: at.accepted }, findings.value);
+  if (!known.ok) return known;
+  const open = blocks(findings.value)
+    .filter((one) => !isOfValidation(one.code))
+    .filter((one) => !isAccepted(one, at.accepted));
   if (open.length === 0) return ok(undefined);
   const accepts = open.map((one) => `--accept ${one.code}`).join(" ");
   const elsewhere =
@@ -43,16 +49,16 @@ async function findingsOfLanding(
   { landing, git }: OpenLanding,
 ): Promise<Result<readonly Finding[], Failure>> {
   const paths = runPaths(services.env.stateDir, run.id);
-  const known = await readFindings(paths);
-  if (known === undefined)
+  if ((await readFindings(paths)) === undefined)
     return fail(
       "promote-refused",
       `Run ${run.id} has no review, so it is not known what it would land.`,
       { cure: `Run \`guardloop review ${run.id}\` first.` },
     );
-  if (landing.before === run.base) return ok(known);
+  if (landing.before === run.base) return findingsNow(services, run, paths);
   const { before, after, tree } = landing;
-  return findingsElsewhere(git, { run, paths }, { base: before, head: after, tree });
+  const range = { base: before, head: after, tree };
+  return findingsElsewhere({ ...services, objects: git }, { run, paths }, range);
 }
 
 /** A finding is accepted by its code, or by its code and path for each of its paths. */

@@ -1,7 +1,6 @@
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { RunRecord } from "../../core/run-record.ts";
-import type { Git } from "../../git/git.ts";
 import type { Finding } from "../../policy/finding.ts";
 import { endingOf } from "../container/ending.ts";
 import { readOutbox } from "../artifacts/outbox.ts";
@@ -11,10 +10,11 @@ import { readImportReport } from "../stages/import.ts";
 import { computeReview, judge, readFindings } from "../stages/review.ts";
 import { readSpec } from "../stages/spec.ts";
 import type { ReviewInput } from "./review-facts.ts";
+import type { ReviewServices } from "./secrets-in-use.ts";
 
 /** The findings of a run with a branch: from its record, or computed now where a crash or fault left them out. */
 export async function findingsFor(
-  git: Git,
+  services: ReviewServices,
   run: RunRecord,
   paths: RunPaths,
 ): Promise<Result<readonly Finding[], Failure>> {
@@ -22,7 +22,7 @@ export async function findingsFor(
   if (known !== undefined) return ok(known);
   const input = await reviewInputOf(run, paths);
   if (!input.ok) return input;
-  const reviewed = await computeReview(git, paths, input.value);
+  const reviewed = await computeReview(services, paths, input.value);
   return reviewed.ok ? ok(reviewed.value.findings) : reviewed;
 }
 
@@ -30,17 +30,17 @@ export async function findingsFor(
  * The findings of a run's work where it was put on another commit: as if the run had begun there. Nothing of it is
  * kept.
  *
- * @param git sees the commits of the range.
+ * @param services its `objects` see the commits of the range.
  */
 export async function findingsElsewhere(
-  git: Git,
+  services: ReviewServices,
   at: { readonly run: RunRecord; readonly paths: RunPaths },
   range: { readonly base: string; readonly head: string; readonly tree: string },
 ): Promise<Result<readonly Finding[], Failure>> {
   const input = await reviewInputOf(at.run, at.paths);
   if (!input.ok) return input;
   const { spec, imported } = input.value;
-  const judged = await judge(git, {
+  const judged = await judge(services, {
     ...input.value,
     spec: { ...spec, base: range.base },
     imported: { ...imported, head: range.head, tree: range.tree },

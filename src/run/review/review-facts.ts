@@ -1,11 +1,14 @@
 import type { AgentEnding, RunSpec } from "../../core/run-spec.ts";
 import { type Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import { addedLines, commitsBetween, measureChanges } from "../../git/change-facts.ts";
 import { commitMessages } from "../../git/commit-messages.ts";
 import { newLfsPointers } from "../../git/lfs-pointers.ts";
+import { NO_POLICY } from "../../core/findings.ts";
+import { addedLines } from "../../git/added-lines.ts";
+import { commitsBetween, measureChanges } from "../../git/change-facts.ts";
 import type { MeasuredEntry } from "../../git/change-facts.ts";
 import type { Git } from "../../git/git.ts";
+import { hookPathsInTree } from "../../git/hook-paths.ts";
 import { listPaths, readFileAt } from "../../git/read-files.ts";
 import type { Change, ReviewFacts } from "../../policy/facts.ts";
 import { importedMessage } from "../artifacts/imported-metadata.ts";
@@ -13,6 +16,8 @@ import { withoutOwnTrailers } from "../artifacts/own-trailers.ts";
 import { readPlan } from "../choice/plan.ts";
 import type { Collected } from "../stages/collect.ts";
 import type { Imported } from "../stages/import.ts";
+import { gatherSecrets } from "./secret-facts.ts";
+import { type ReviewServices, secretsInUse } from "./secrets-in-use.ts";
 
 export interface ReviewInput extends Collected, Imported {
   readonly runId: string;
@@ -22,9 +27,10 @@ export interface ReviewInput extends Collected, Imported {
 
 /** Computes from the imported commits what findings are made of. Nothing the container said about itself decides. */
 export async function gatherFacts(
-  git: Git,
+  services: ReviewServices,
   input: ReviewInput,
 ): Promise<Result<ReviewFacts, Failure>> {
+  const git = services.objects ?? services.principal.git;
   const { spec, collected, imported, ending } = input;
   const measured = await measureChanges(git, spec.base, imported.head);
   if (!measured.ok) return measured;
@@ -41,12 +47,18 @@ export async function gatherFacts(
   if (!messages.ok) return messages;
   const pointers = await newLfsPointers(git, measured.value);
   if (!pointers.ok) return pointers;
+  const inUse = await secretsInUse(services, spec.agent.passEnv);
+  if (!inUse.ok) return inUse;
+  const secrets = await gatherSecrets(lines.value, messages.value.messages, inUse.value);
   const { manifest } = collected;
   return ok({
     changes: measured.value.map(toChange),
     addedLines: lines.value,
+    ...secrets,
     packageFiles: packages.value,
     controlPaths: spec.controlPaths,
+    protectedGlobs: (spec.policy ?? NO_POLICY).protected,
+    hookPaths: await hookPathsInTree(services.principal),
     ...(await planFacts(git, input)),
     agentExit: manifest.agent.exitCode,
     hitMemoryLimit: ending.hitMemoryLimit,

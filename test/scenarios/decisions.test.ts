@@ -319,6 +319,7 @@ describe("two at once", () => {
       validateTree: async () => ({ ok: true, value: null }),
       onLanding: () => undefined,
       accepted: [],
+      acceptedFor: "this-run",
       mode: "for-real",
       withoutValidation: undefined,
     });

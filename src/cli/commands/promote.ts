@@ -85,6 +85,7 @@ async function promoteInOrder(
       how,
       mode,
       accepted: listOption(call, "accept"),
+      acceptedFor: chain.length > 1 ? "stack" : "this-run",
       withoutValidation: textOption(call, "withoutValidation"),
       validateTree: (landing) => validateLanding(call, services, { run, landing }),
       onLanding: (landing) => {

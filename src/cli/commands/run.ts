@@ -125,6 +125,7 @@ async function afterReady(
       by: at.context.env.user,
       why: "--promote auto",
       accepted: [],
+      acceptedFor: "this-run",
       mode: "for-real",
       withoutValidation: undefined,
       validateTree: async () => ok(null),

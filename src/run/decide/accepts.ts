@@ -51,7 +51,8 @@ export function refuseUnknownAccepts(
   );
 }
 
-function names(accept: string, found: Finding): boolean {
+/** Whether a text of `--accept` means this finding, or a path of it. */
+export function names(accept: string, found: Finding): boolean {
   if (accept === found.code) return true;
   if (!accept.startsWith(`${found.code}:`)) return false;
   return found.morePaths > 0 || found.paths.includes(accept.slice(found.code.length + 1));

@@ -21,6 +21,8 @@ export interface PromoteRequest extends Decision {
   readonly how: PromotionWay;
   /** Blocking findings that the person accepts, as `code` or `code:path`. */
   readonly accepted: readonly string[];
+  /** Whom the accepting is meant for: in a stack a code may belong to another run, and counts only where it does. */
+  readonly acceptedFor: "this-run" | "stack";
   readonly mode: "for-real" | "dry-run";
   /** Why a failed or missing validation is passed over; undefined when it is not. */
   readonly withoutValidation: string | undefined;
@@ -118,15 +120,15 @@ async function tryLanding(
   const { landing } = open;
   request.onLanding(landing);
   // Before the validation, which may take long: it would be a waste where this refuses.
-  const findings = await checkFindings(services, run, { open, accepted: request.accepted });
-  if (!findings.ok) return findings;
+  const accepted = await checkFindings(services, run, { ...request, open });
+  if (!accepted.ok) return accepted;
   const validation = await askValidation(services, request, { run, head, open, asked });
   if (!validation.ok) return validation;
   if (request.mode === "dry-run") return ok({ kind: "done", landing });
   const moved = await open.transfer();
   if (!moved.ok) return moved;
   if (validation.value === "to-validate") return ok({ kind: "to-validate", landing });
-  const done = await land(services, request, { landing, head });
+  const done = await land(services, { ...request, accepted: accepted.value }, { landing, head });
   return done.ok ? ok({ kind: "done", landing }) : done;
 }
 

@@ -8,24 +8,33 @@ import { findingsNow } from "../review/findings-now.ts";
 import { findingsElsewhere } from "../review/review-again.ts";
 import { readFindings } from "../stages/review.ts";
 import { readSpec } from "../stages/spec.ts";
-import { isOfValidation, refuseUnknownAccepts } from "./accepts.ts";
+import { isOfValidation, names, refuseUnknownAccepts } from "./accepts.ts";
 import type { DecisionServices, PublishedRun } from "./decision.ts";
 import type { Landing, OpenLanding } from "./landing.ts";
+import type { PromoteRequest } from "./promote.ts";
 
-/** The findings of what would land must have been accepted. */
+/**
+ * The findings of what would land must have been accepted.
+ *
+ * @returns what of the accepting counts for this run.
+ */
 export async function checkFindings(
   services: DecisionServices,
   run: PublishedRun,
-  at: { readonly open: OpenLanding; readonly accepted: readonly string[] },
-): Promise<Result<void, Failure>> {
+  at: Pick<PromoteRequest, "accepted" | "acceptedFor"> & { readonly open: OpenLanding },
+): Promise<Result<readonly string[], Failure>> {
   const findings = await findingsOfLanding(services, run, at.open);
   if (!findings.ok) return findings;
-  const known = refuseUnknownAccepts({ run, accepted: at.accepted }, findings.value);
+  const accepted =
+    at.acceptedFor === "stack"
+      ? at.accepted.filter((one) => findings.value.some((found) => names(one, found)))
+      : at.accepted;
+  const known = refuseUnknownAccepts({ run, accepted }, findings.value);
   if (!known.ok) return known;
   const open = blocks(findings.value)
     .filter((one) => !isOfValidation(one.code))
-    .filter((one) => !isAccepted(one, at.accepted));
-  if (open.length === 0) return ok(undefined);
+    .filter((one) => !isAccepted(one, accepted));
+  if (open.length === 0) return ok(accepted);
   const accepts = open.map((one) => `--accept ${one.code}`).join(" ");
   const elsewhere =
     at.open.landing.before === run.base ? "" : ` on top of what ${run.onto} has now`;

@@ -4,7 +4,7 @@ import { type Result, ok } from "../../core/result.ts";
 import { commitMessages } from "../../git/commit-messages.ts";
 import { newLfsPointers } from "../../git/lfs-pointers.ts";
 import { NO_POLICY } from "../../core/findings.ts";
-import { addedLines } from "../../git/added-lines.ts";
+import { type AddedLine, addedLines } from "../../git/added-lines.ts";
 import { commitsBetween, measureChanges } from "../../git/change-facts.ts";
 import type { MeasuredEntry } from "../../git/change-facts.ts";
 import type { Git } from "../../git/git.ts";
@@ -32,30 +32,19 @@ export async function gatherFacts(
 ): Promise<Result<ReviewFacts, Failure>> {
   const git = services.objects ?? services.principal.git;
   const { spec, collected, imported, ending } = input;
-  const measured = await measureChanges(git, spec.base, imported.head);
-  if (!measured.ok) return measured;
-  const lines = await addedLines(git, spec.base, imported.head);
-  if (!lines.ok) return lines;
-  const range = { base: spec.base, head: imported.head };
-  const packages = await packageFiles(git, range, measured.value);
-  if (!packages.ok) return packages;
+  const content = await contentFacts(git, { base: spec.base, head: imported.head });
+  if (!content.ok) return content;
   const authors = await otherAuthors(git, input);
   if (!authors.ok) return authors;
-  const collisions = await findCollisions(git, imported.head, measured.value);
-  if (!collisions.ok) return collisions;
   const messages = await messageFacts(git, input);
   if (!messages.ok) return messages;
-  const pointers = await newLfsPointers(git, measured.value);
-  if (!pointers.ok) return pointers;
   const inUse = await secretsInUse(services, spec.agent.passEnv);
   if (!inUse.ok) return inUse;
-  const secrets = await gatherSecrets(lines.value, messages.value.messages, inUse.value);
+  const { addedLines: lines } = content.value;
   const { manifest } = collected;
   return ok({
-    changes: measured.value.map(toChange),
-    addedLines: lines.value,
-    ...secrets,
-    packageFiles: packages.value,
+    ...content.value,
+    ...(await gatherSecrets(lines, messages.value.messages, inUse.value)),
     controlPaths: spec.controlPaths,
     protectedGlobs: (spec.policy ?? NO_POLICY).protected,
     hookPaths: await hookPathsInTree(services.principal),
@@ -67,8 +56,36 @@ export async function gatherFacts(
     otherAuthors: authors.value,
     ...messages.value,
     metadataChanges: imported.changes ?? [],
-    lfsPointers: pointers.value,
+  });
+}
+
+interface Range {
+  readonly base: string;
+  readonly head: string;
+}
+
+type ContentFacts = Pick<ReviewFacts, "changes" | "packageFiles" | "collisions" | "lfsPointers"> & {
+  readonly addedLines: readonly AddedLine[];
+};
+
+/** What the files of a range say. */
+async function contentFacts(git: Git, range: Range): Promise<Result<ContentFacts, Failure>> {
+  const measured = await measureChanges(git, range.base, range.head);
+  if (!measured.ok) return measured;
+  const lines = await addedLines(git, range.base, range.head);
+  if (!lines.ok) return lines;
+  const packages = await packageFiles(git, range, measured.value);
+  if (!packages.ok) return packages;
+  const collisions = await findCollisions(git, range.head, measured.value);
+  if (!collisions.ok) return collisions;
+  const pointers = await newLfsPointers(git, measured.value);
+  if (!pointers.ok) return pointers;
+  return ok({
+    changes: measured.value.map(toChange),
+    addedLines: lines.value,
+    packageFiles: packages.value,
     collisions: collisions.value,
+    lfsPointers: pointers.value,
   });
 }
 
@@ -93,7 +110,7 @@ function toChange(entry: MeasuredEntry): Change {
 /** Both versions of every package.json that changed. */
 async function packageFiles(
   git: Git,
-  range: { readonly base: string; readonly head: string },
+  range: Range,
   changes: readonly MeasuredEntry[],
 ): Promise<Result<ReviewFacts["packageFiles"], Failure>> {
   const found: ReviewFacts["packageFiles"][number][] = [];

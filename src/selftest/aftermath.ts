@@ -1,5 +1,5 @@
 import { lstat, readFile, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { Engine } from "../engine/port.ts";
 import type { Git } from "../git/git.ts";
 import type { LeasePool } from "../lease/port.ts";
@@ -30,7 +30,8 @@ export const AFTERMATH = {
       (await isThere(place.marker)) ? ["a program of the agent's ran on the host"] : [],
   },
   "secret-kept": {
-    tries: "gets text of another file or repository of the host's into the record or the repository",
+    tries:
+      "gets text of another file or repository of the host's into the record or the repository",
     look: secretsFound,
   },
   "nothing-left": {
@@ -74,7 +75,9 @@ export class Watch {
 
 async function secretsFound({ place, git }: Ground): Promise<readonly string[]> {
   const records = await filesWith(join(place.stateDir, "runs"), place.canary);
-  const found = records.map((path) => `${path} holds the text of a file of the host's`);
+  const found = records.map(
+    (path) => `${relative(place.root, path)} holds the text of a file of the host's`,
+  );
   const objects = await git.exec(["cat-file", "--batch-all-objects", "--batch"]);
   if (objects.code !== 0 || objects.stdout.includes(place.canary))
     found.push("an object of the repository holds the text of a file of the host's");
@@ -92,7 +95,7 @@ async function leftovers({ place, engine, leases }: Ground): Promise<readonly st
   for (const run of runs) {
     const { workspace, store, outbox, quarantine, job } = runPaths(place.stateDir, run);
     for (const path of [workspace, store, outbox, quarantine, job])
-      if (await isThere(path)) found.push(`${path} is left`);
+      if (await isThere(path)) found.push(`${relative(place.root, path)} is left`);
   }
   return found;
 }

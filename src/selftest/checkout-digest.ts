@@ -26,7 +26,7 @@ async function addTree(
   directory: string,
   isLeftOut: (path: string) => boolean,
 ): Promise<void> {
-  const names = await readdir(directory).catch(() => []);
+  const names = await readdir(directory).catch((): string[] => []);
   for (const name of names.toSorted()) {
     const path = join(directory, name);
     if (isLeftOut(path)) continue;

@@ -61,10 +61,8 @@ async function tryAll(
     if (signal.aborted) return interrupted();
     if (!seen.ok) return seen;
     const wrong = await watch.lookAgain();
-    for (const attack of wanted.filter((one) => one.agent === agent)) {
-      const { name, boundary, tries } = attack;
-      say({ name, boundary, tries, ...(await judge(attack, seen.value, wrong)) });
-    }
+    const attacks = wanted.filter((one) => one.agent === agent);
+    for (const one of await judgeAll(attacks, seen.value, wrong)) say(one);
   }
   for (const listed of LIST.filter(({ boundary }) => boundary === "host"))
     if (only.size === 0 || only.has(listed.name))
@@ -78,11 +76,21 @@ function interrupted(): Result<never, Failure> {
   });
 }
 
-/** What went wrong on the host counts against every attack of that run. */
-async function judge(attack: Attack, seen: Seen, wrong: readonly string[]): Promise<Judgement> {
-  if (wrong.length > 0) return failed(wrong.join("; "));
+/** What went wrong on the host counts against every attack of that run, unless one of them says why. */
+async function judgeAll(
+  attacks: readonly (Attack & Listed)[],
+  seen: Seen,
+  wrong: readonly string[],
+): Promise<readonly Tried[]> {
   const why = whySkipped(seen.log);
-  return why === undefined ? attack.expect(seen) : skipped(why);
+  const tried: Tried[] = [];
+  for (const attack of attacks) {
+    const { name, boundary, tries } = attack;
+    const judgement = why === undefined ? await attack.expect(seen) : skipped(why);
+    tried.push({ name, boundary, tries, ...judgement });
+  }
+  if (wrong.length === 0 || tried.some(({ verdict }) => verdict === "failed")) return tried;
+  return tried.map((one) => ({ ...one, ...failed(wrong.join("; ")) }));
 }
 
 function judgeHost(watch: Watch, name: string, attacks: number): Judgement {
@@ -91,4 +99,3 @@ function judgeHost(watch: Watch, name: string, attacks: number): Judgement {
   const found = watch.found(name as AftermathName);
   return found.length === 0 ? held("nothing of the kind after any run") : failed(found.join("; "));
 }
-

@@ -41,7 +41,9 @@ describe("a snapshot's .git full of programs", () => {
   test("is what it seems to be: Git on the host would have run them", () => {
     using world = makeWorld();
     const marker = join(world.root, "marker");
-    execFileSync("sh", ["-ec", plantedPrograms({ marker, evil: join(world.repo, ".git/evil") })], { cwd: world.repo });
+    execFileSync("sh", ["-ec", plantedPrograms({ marker, evil: join(world.repo, ".git/evil") })], {
+      cwd: world.repo,
+    });
     for (const command of ["ls-files -m", "diff", "log -p"])
       try {
         execFileSync("git", command.split(" "), { cwd: world.repo, env: world.env, stdio: "pipe" });

@@ -135,10 +135,14 @@ function printer({ output }: Context): (tried: Tried) => void {
   return (one) => {
     if (one.boundary !== boundary) output.result(bold(one.boundary));
     ({ boundary } = one);
-    const seen = one.seen.replaceAll(/\s+/g, " ").slice(0, SEEN_CHARACTERS);
-    output.result(MARKS[one.verdict], one.name.padEnd(NAME_COLUMNS), seen);
+    output.result(MARKS[one.verdict], one.name.padEnd(NAME_COLUMNS), oneLine(one.seen));
     if (one.verdict === "failed") output.result(" ".repeat(8), dim(`The agent ${one.tries}.`));
   };
+}
+
+function oneLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ");
+  return line.length <= SEEN_CHARACTERS ? line : `${line.slice(0, SEEN_CHARACTERS)} …`;
 }
 
 function count({ attacks }: Report, verdict: Verdict): number {

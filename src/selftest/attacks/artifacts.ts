@@ -61,11 +61,10 @@ const inPlaceOfFiles: readonly Attack[] = [
 ];
 
 const hostileText: readonly Attack[] = [
-  refused(
-    ["task-id-path", "names a path as its task"],
-    `echo ../../T1 > ${TASK_ID}`,
-    ["bad-task-id", /selected-task-id\.txt says/],
-  ),
+  refused(["task-id-path", "names a path as its task"], `echo ../../T1 > ${TASK_ID}`, [
+    "bad-task-id",
+    /selected-task-id\.txt says/,
+  ]),
   refused(
     ["task-id-not-utf8", "names a task in bytes that are no text"],
     `printf '\\377\\376' > ${TASK_ID}`,
@@ -79,16 +78,14 @@ const hostileText: readonly Attack[] = [
 ];
 
 const missing: readonly Attack[] = [
-  refused(
-    ["task-id-missing", "does not say which task it did"],
-    `need rm; rm ${TASK_ID}`,
-    ["missing-task-id", /did not leave selected-task-id\.txt/],
-  ),
-  refused(
-    ["message-missing", "leaves no commit message"],
-    `need rm; rm ${MESSAGE}`,
-    ["missing-commit-message", /did not leave last-commit-message\.txt/],
-  ),
+  refused(["task-id-missing", "does not say which task it did"], `need rm; rm ${TASK_ID}`, [
+    "missing-task-id",
+    /did not leave selected-task-id\.txt/,
+  ]),
+  refused(["message-missing", "leaves no commit message"], `need rm; rm ${MESSAGE}`, [
+    "missing-commit-message",
+    /did not leave last-commit-message\.txt/,
+  ]),
 ];
 
 /** What is not an artifact is not looked at, and what the guest writes it writes anew. */

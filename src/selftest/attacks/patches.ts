@@ -1,13 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Attack, AttackAgent } from "../attack.ts";
-import {
-  either,
-  importedFile,
-  importedPaths,
-  isFound,
-  isImported,
-  isRefused,
-} from "../expect.ts";
+import { either, importedFile, importedPaths, isFound, isImported, isRefused } from "../expect.ts";
 import { gitText } from "../../git/git.ts";
 import { nodeProgram, scripted } from "./shell.ts";
 
@@ -252,7 +245,9 @@ const words: readonly Attack[] = [
     tries: "writes escape sequences for your terminal into a commit message",
     agent: {
       script: () =>
-        scripted(`printf 'Do \\033]0;owned\\007 T1\\033[2J\\n' > "$GUARDLOOP_ARTIFACTS/last-commit-message.txt"`),
+        scripted(
+          `printf 'Do \\033]0;owned\\007 T1\\033[2J\\n' > "$GUARDLOOP_ARTIFACTS/last-commit-message.txt"`,
+        ),
     },
     expect: isImported(async (run, { git }) => {
       const log = await git.exec(["log", "-1", "--format=%B", run.imported.head]);

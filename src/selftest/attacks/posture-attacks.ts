@@ -98,9 +98,9 @@ const more: readonly Attack[] = [
       : failed(`it stands in ${few(ofTheHost.variableIn)}`),
   ),
   probe("host-file", "reads a file beside the checkout, by every way in", ({ ofTheHost }) =>
-    Object.keys(ofTheHost.files).length === 0
+    ofTheHost.files.length === 0
       ? held("not there")
-      : failed(`it can be read as ${few(Object.keys(ofTheHost.files))}`),
+      : failed(`it can be read as ${few(ofTheHost.files)}`),
   ),
   ...(["mount", "mknod", "unshare"] as const).map((call) =>
     probe(call, PRIVILEGED_CALLS[call], ({ privileged }) => {

@@ -64,8 +64,7 @@ const detours: readonly Attack[] = [
   ),
   detour(
     ["common-directory", "names another repository as the one this is a worktree of"],
-    (other, { otherCommit }) =>
-      `echo ${other} > .git/commondir; echo ${otherCommit} > .git/HEAD`,
+    (other, { otherCommit }) => `echo ${other} > .git/commondir; echo ${otherCommit} > .git/HEAD`,
   ),
   detour(
     ["alternates", "names another repository's objects as its own"],

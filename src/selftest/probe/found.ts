@@ -12,9 +12,9 @@ export interface Found {
   readonly processes: readonly string[];
   readonly interfaces: readonly string[];
   readonly routes: number;
-  /** Address to the error code of connecting there, `no answer`, or `connected`. */
+  /** Address to the error code of connecting there, or what else came of it. */
   readonly outside: Readonly<Record<string, string>>;
-  /** Name to the error code of looking it up, or the address it has. */
+  /** Name to the error code of looking it up, or what else came of it. */
   readonly lookups: Readonly<Record<string, string>>;
   readonly limits: Readonly<Record<string, string>>;
   readonly cgroup: Readonly<Record<string, string>>;
@@ -51,8 +51,8 @@ export interface MountPoint {
 export interface OfTheHost {
   /** Where the variable was seen. */
   readonly variableIn: readonly string[];
-  /** The beginning of what was read, by the path it was read at. */
-  readonly files: Readonly<Record<string, string>>;
+  /** Paths at which the file could be read; not what is in it, which would then be in the run's record. */
+  readonly files: readonly string[];
 }
 
 /** What the probe is told to try beyond what it always tries. */

@@ -55,7 +55,9 @@ async function probe(targets: Targets): Promise<Found> {
     ),
     mounts: mounts(),
     devices: readdirSync("/dev").toSorted(),
-    environment: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value ?? ""])),
+    environment: Object.fromEntries(
+      Object.entries(env).map(([name, value]) => [name, value ?? ""]),
+    ),
     sockets: sockets(),
     ofTheHost: ofTheHost(targets),
   };

@@ -1,8 +1,7 @@
-import { readdirSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import type { OfTheHost, Targets } from "./found.ts";
-import { codeOf, read } from "./read.ts";
+import { read } from "./read.ts";
 
-const SHOWN_CHARACTERS = 200;
 /** Below which a host's file system is found where somebody has mounted it, or where /proc leads to it. */
 const PREFIXES = [
   "",
@@ -22,7 +21,7 @@ const PREFIXES = [
 export function ofTheHost({ variable, file }: Targets): OfTheHost {
   return {
     variableIn: variable === "" ? [] : placesOf(variable),
-    files: file === "" ? {} : readable(file),
+    files: file === "" ? [] : readable(file),
   };
 }
 
@@ -32,17 +31,16 @@ function placesOf(variable: string): readonly string[] {
   return places.filter((path) => read(path).includes(`${variable}=`));
 }
 
-function readable(file: string): Readonly<Record<string, string>> {
+function readable(file: string): readonly string[] {
   const up = "../".repeat(16).slice(0, -1);
   const paths = [...PREFIXES, up, `/workspace/${up}`].map((prefix) => `${prefix}${file}`);
-  const texts = paths.map((path) => [path, read(path)] as const);
-  return Object.fromEntries(
-    texts
-      .filter(([, text]) => !isErrorCode(text))
-      .map(([path, text]) => [path, text.slice(0, SHOWN_CHARACTERS)]),
-  );
+  return paths.filter((path) => canBeRead(path));
 }
 
-function isErrorCode(text: string): boolean {
-  return /^E[A-Z]+$/.test(text) || text === codeOf(undefined);
+function canBeRead(path: string): boolean {
+  try {
+    return readFileSync(path).length > 0;
+  } catch {
+    return false;
+  }
 }

@@ -6,6 +6,7 @@ import {
   readFileSync,
   readdirSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -93,10 +94,9 @@ describe("a selftest on a real engine", () => {
 });
 
 /** Attacks of which each wrapper below is to fail exactly some. */
-const WATCHED = [
-  ...POSTURE.map((part) => part.name),
-  ...["lookup", "host-variable", "host-file", "memory-hog", "fork-bomb", "full-tmp"],
-];
+const WATCHED = POSTURE.map((part) => part.name).concat(
+  "lookup host-variable host-file memory-hog fork-bomb full-tmp".split(" "),
+);
 
 /** Puts a `docker` first on PATH that changes the arguments of \`docker run\` with a shell script and calls the real one. */
 function wrapDocker(world: World, edit: string): void {
@@ -219,6 +219,24 @@ describe("an engine that isolates nothing", () => {
     );
     expect(ended.code).toBe(1);
   });
+});
+
+test("an attack for which the image lacks a program is skipped, and not counted as held", async () => {
+  using world = makeWorld();
+  const tools = join(world.root, "tools");
+  mkdirSync(tools);
+  for (const tool of ["sh", "git", "node", "rm"])
+    symlinkSync(
+      execFileSync("sh", ["-c", `command -v ${tool}`], { encoding: "utf8" }).trim(),
+      join(tools, tool),
+    );
+  const ended = await selftest(world, only(["task-id-fifo", "message-missing"]), {
+    env: { PATH: `${world.bin}:${tools}` },
+  });
+  expect(ended.named("skipped")).toEqual(["task-id-fifo"]);
+  expect(seenAt(ended.report, "task-id-fifo")).toBe("the image has no mkfifo");
+  expect(ended.named("held")).toEqual(["message-missing"]);
+  expect(ended.code).toBe(0);
 });
 
 describe("results that were tampered with on their way", () => {

@@ -1,12 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Found } from "./found.ts";
 
 /** Tries what only a privileged process may do. What worked all the same is undone at once. */
 export function privileged(): Found["privileged"] {
-  const directory = mkdtempSync(join(tmpdir(), "posture-probe-"));
+  const directory = mkdtempSync(join(process.cwd(), ".posture-probe-"));
   const outcome = {
     mount: attempt("mount", ["-t", "tmpfs", "none", directory]),
     mknod: attempt("mknod", [join(directory, "device"), "c", "1", "3"]),

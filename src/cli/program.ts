@@ -22,6 +22,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Make>> = new Map<string, () =>
   ["rollback", async () => (await import("./commands/rollback.ts")).rollbackCommand],
   ["recover", async () => (await import("./commands/recover.ts")).recoverCommand],
   ["image", async () => (await import("./commands/image.ts")).imageCommand],
+  ["selftest", async () => (await import("./commands/selftest.ts")).selftestCommand],
   ["config", async () => (await import("./commands/config.ts")).configCommand],
   ["trust", async () => (await import("./commands/trust.ts")).trustCommand],
 ]);

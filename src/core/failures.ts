@@ -208,6 +208,11 @@ export const FAILURES = {
     meaning: "The lease could not be returned or the snapshot not removed.",
     cure: "Run `guardloop recover`.",
   },
+  "selftest-failed": {
+    exit: 1,
+    meaning: "An attack of the selftest did not hold: the boundary is not what is promised here.",
+    cure: "Run no agent on this engine and image until the named lines hold.",
+  },
   "git-failed": {
     exit: 1,
     meaning: "A Git command failed in a way that was not foreseen.",

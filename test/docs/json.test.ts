@@ -43,6 +43,7 @@ beforeAll(async () => {
   await decisions();
   await failures();
   await whileItRuns();
+  await selftest();
   await image();
 }, 240_000);
 
@@ -135,6 +136,13 @@ async function whileItRuns(): Promise<void> {
   await call(world, "show @last");
   process.kill(pid, "SIGINT");
   keep("guardloop run", (await ended).stdout);
+}
+
+/** One that holds, one that does not on an engine that isolates nothing, and what is there to try. */
+async function selftest(): Promise<void> {
+  await call(world, "selftest --only task-id-missing");
+  await call(world, "selftest --only capabilities");
+  await call(world, "selftest --list");
 }
 
 async function image(): Promise<void> {

@@ -68,11 +68,14 @@ function ps() {
   mkdirSync(containers, { recursive: true });
   const name = argv.find((one) => one.startsWith("name=^/"))?.slice("name=^/".length, -1);
   const list = argv.some((one) => one.includes("label=guardloop.run"));
-  for (const one of readdirSync(containers))
-    if (name === undefined || one === name)
-      console.log(
-        list ? `${one}\t${JSON.parse(readFileSync(join(containers, one), "utf8")).run}` : one,
-      );
+  const stateLabel = "--filter=label=guardloop.state=";
+  const state = argv.find((one) => one.startsWith(stateLabel))?.slice(stateLabel.length);
+  for (const one of readdirSync(containers)) {
+    const known = JSON.parse(readFileSync(join(containers, one), "utf8"));
+    if (name !== undefined && one !== name) continue;
+    if (state !== undefined && known.state !== state) continue;
+    console.log(list ? `${one}\t${known.run}` : one);
+  }
 }
 
 function kill() {
@@ -146,10 +149,9 @@ async function run() {
     stdio: ["ignore", "inherit", "inherit"],
   });
   mkdirSync(containers, { recursive: true });
-  const runId = value("label")
-    .find((one) => one.startsWith("guardloop.run="))
-    .slice("guardloop.run=".length);
-  writeFileSync(join(containers, name), JSON.stringify({ pid: child.pid, run: runId }));
+  const labels = Object.fromEntries(value("label").map((one) => one.split("=")));
+  const known = { pid: child.pid, run: labels["guardloop.run"], state: labels["guardloop.state"] };
+  writeFileSync(join(containers, name), JSON.stringify(known));
   const status = await new Promise((resolve) =>
     child.on("close", (code, signal) => resolve(signal === null ? code : 137)),
   );

@@ -11,31 +11,21 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildSync } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Agreed, differences } from "../contract/expected-posture.ts";
-import type { Posture } from "../contract/posture-probe.ts";
+import type { Agreed } from "../../src/selftest/agreed.ts";
+import type { Found } from "../../src/selftest/probe/found.ts";
+import { differences } from "../contract/expected-posture.ts";
 import { GOOD_AGENT, type World, leftovers, makeWorld, runsOf } from "../rig/world.ts";
 
-const PROBE = join(import.meta.dirname, "../contract/posture-probe.ts");
-
-/** The probe as one file that any Node from 18 on runs. */
+/** The probe as one file that any Node from 18 on runs, as it is built and packed. */
 function bundledProbe(): string {
-  const built = buildSync({
-    entryPoints: [PROBE],
-    bundle: true,
-    platform: "node",
-    target: "node18",
-    format: "cjs",
-    write: false,
-  });
-  return built.outputFiles[0]?.text ?? "";
+  return readFileSync(join(import.meta.dirname, "../../dist/selftest/probe.mjs"), "utf8");
 }
 
 interface Probed {
   readonly world: World;
-  readonly posture: Posture;
-  readonly agreed: Agreed;
+  readonly posture: Found;
+  readonly agreed: Agreed & { readonly runId: string };
   /** The argv in the run's record. */
   readonly argv: readonly string[];
   readonly runId: string;
@@ -44,11 +34,11 @@ interface Probed {
 /** A whole run whose agent is the probe; what it finds comes back as a file on the agent branch. */
 async function probeByRun(): Promise<Probed> {
   const world = makeWorld("docker");
-  world.write("probe.cjs", bundledProbe());
+  world.write("probe.mjs", bundledProbe());
   world.write(".env", "SECRET=1\n");
   world.write(".gitignore", ".env\n");
   world.commit("A probe");
-  const ended = await world.run(`node probe.cjs posture.json\n${GOOD_AGENT}`, [], {
+  const ended = await world.run(`node probe.mjs posture.json\n${GOOD_AGENT}`, [], {
     env: { SECRET_OF_MINE: "s3cr3t" },
   });
   if (ended.code !== 0) throw new Error(ended.stderr);
@@ -61,7 +51,7 @@ async function probeByRun(): Promise<Probed> {
   return {
     world,
     runId,
-    posture: JSON.parse(text) as Posture,
+    posture: JSON.parse(text) as Found,
     agreed: { ...spec.container, runId },
     argv: container.argv,
   };
@@ -105,7 +95,7 @@ function handMade(agreed: Agreed): string {
   const files: Readonly<Record<string, string>> = {
     "job/passwd": `root:x:0:0:root:/:/sbin/nologin\nguardloop:x:${uid}:${gid}::/guardloop/home:/bin/sh\n`,
     "job/group": `root:x:0:\nguardloop:x:${gid}:\n`,
-    "job/probe.cjs": bundledProbe(),
+    "job/probe.mjs": bundledProbe(),
     "job/guest.mjs": "",
     "job/job.json": "",
     "job/prompt.md": "",
@@ -132,12 +122,12 @@ function byHand(edit: Edit): readonly string[] {
       .slice(0, end)
       .map((one) => one.replace(`source=${record}`, `source=${root}`))
       .map((one) => (one.startsWith("--name=") ? `--name=guardloop-posture-${randomUUID()}` : one));
-    const ended = spawnSync(program, [...edit(own), "/guardloop/job/probe.cjs"], {
+    const ended = spawnSync(program, [...edit(own), "/guardloop/job/probe.mjs"], {
       encoding: "utf8",
       timeout: 50_000,
     });
     if (ended.status !== 0) return [`did not start: ${ended.stderr}`];
-    return differences(JSON.parse(ended.stdout) as Posture, probed.agreed);
+    return differences(JSON.parse(ended.stdout) as Found, probed.agreed);
   } finally {
     rmSync(root, { recursive: true, force: true });
   }

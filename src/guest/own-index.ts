@@ -1,4 +1,4 @@
-import { copyFile, rm } from "node:fs/promises";
+import { copyFile, rm, stat, utimes } from "node:fs/promises";
 import { type Git, type GitCall, must } from "./git.ts";
 import { nulSeparated, pathBytes } from "./nul-separated.ts";
 
@@ -34,6 +34,11 @@ export async function makeIndex(git: Git, sources: IndexSources): Promise<OwnInd
 async function hasStatData(index: OwnIndex, sources: IndexSources): Promise<boolean> {
   try {
     await copyFile(sources.baseIndex, sources.indexFile);
+    // An index says of a file written after it, or in the same second, that it must be looked into. A copy that
+    // seemed younger would say of a file changed in that second, to the same size, that nobody touched it.
+    const { mtimeMs } = await stat(sources.baseIndex);
+    const wholeSecond = Math.floor(mtimeMs / 1000);
+    await utimes(sources.indexFile, wholeSecond, wholeSecond);
   } catch {
     return false;
   }

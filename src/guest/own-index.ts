@@ -42,8 +42,9 @@ async function hasStatData(index: OwnIndex, sources: IndexSources): Promise<bool
   } catch {
     return false;
   }
-  // A one-tree merge: the tree's entries, with the index's stat data wherever the two agree.
-  return (await index.git(["read-tree", "-m", sources.commit], index.view)).code === 0;
+  // A one-tree merge in the index alone, whatever lies in the workspace: the tree's entries, with the index's stat data
+  // wherever the two agree.
+  return (await index.git(["read-tree", "-i", "-m", sources.commit], index.view)).code === 0;
 }
 
 export const GITLINK = "160000";

@@ -90,6 +90,14 @@ test("carriage returns arrive, with and without attributes", async () => {
   });
 });
 
+test("attributes that the agent adds do not rewrite files that nobody touched", async () => {
+  const stage = makeStage({ files: { "crlf.txt": "a\r\n", other: "o\n" }, fileTimes: "past" });
+  const run = await runGuest(stage, {
+    agent: `echo more >> other; git commit -qam "Edit the other"; echo '* text' > .gitattributes`,
+  });
+  expect(filesOf(importAsHost(stage, run))).toMatchObject({ "crlf.txt": "a\r" });
+});
+
 test("an attribute that makes git give up costs conversions, not work", async () => {
   const stage = makeStage();
   const run = await runGuest(stage, {

@@ -46,7 +46,13 @@ const bytes = fc.oneof(
     .array(
       fc.constantFrom(
         ...["one\n", "two\n", "\r\n", "cr\r\n", "\ttab \n", "From x\n", "-- \n", "last", "\\ No\n"],
-        ...["diff --git a/a b/a\n", "literal 99999999999\n", "GIT binary patch\n", "$Id$\n", "\f\n"],
+        ...[
+          "diff --git a/a b/a\n",
+          "literal 99999999999\n",
+          "GIT binary patch\n",
+          "$Id$\n",
+          "\f\n",
+        ],
         ...["@@ -1 +1 @@\n", "--- a/a\n", "+++ b/a\n", "\0\n", "\xef\xbb\xbf"],
       ),
       { maxLength: 8 },

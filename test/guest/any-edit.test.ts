@@ -200,7 +200,7 @@ function expectedTree({ directory, workspace, job }: Stage): string {
 }
 
 async function arrives(start: Readonly<Record<string, Buffer>>, edits: readonly Edit[]) {
-  const stage = makeStage({
+  using stage = makeStage({
     files: { always: "here\n" },
     prepare: (user) => {
       for (const [path, content] of Object.entries(start))
@@ -233,6 +233,6 @@ test("any edit that git would record arrives bit for bit", NO_SECOND_TRY, async 
       fc.array(edit, { maxLength: 12 }),
       arrives,
     ),
-    propertyRuns(40),
+    propertyRuns(20),
   );
 });

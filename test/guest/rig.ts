@@ -99,6 +99,8 @@ export interface Stage {
   readonly job: GuestJob;
   /** The user's repository, which no container ever sees. */
   readonly user: string;
+  /** For tests that make many; at the end everything is removed anyway. */
+  readonly [Symbol.dispose]: () => void;
 }
 
 export interface StageOptions {
@@ -148,7 +150,8 @@ export function makeStage(options: StageOptions = {}): Stage {
   };
   const home = at("home");
   at("tmp");
-  return { directory, ...paths, home, base, job, user };
+  const dispose = (): void => rmSync(directory, { recursive: true, force: true });
+  return { directory, ...paths, home, base, job, user, [Symbol.dispose]: dispose };
 }
 
 function snapshot(

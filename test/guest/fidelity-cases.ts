@@ -114,6 +114,10 @@ export const SAME: readonly FidelityCase[] = [
     author: { date: "1795970832 +0000" },
   },
   {
+    name: "E3 a signature, a merged tag and a header that nobody knows",
+    script: String.raw`echo x > E3; raw "$WHO"'gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\nmergetag object x\nx-unknown y\n' 'X\n'`,
+  },
+  {
     name: "120 line ends by attribute",
     script: String.raw`mkdir 120; echo '* text eol=crlf' > 120/.gitattributes; printf 'a\r\n' > 120/a; commit X; printf 'b\r\n' >> 120/a; commit Y`,
   },

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/core/artifacts.ts";
-import { type Received, receive } from "../rig/host-stages.ts";
+import { type Received, STARTED_SECONDS, receive } from "../rig/host-stages.ts";
 import { DECLARED, PRELUDE, SAME } from "./fidelity-cases.ts";
 import { type Stage, git, gitBytes, makeStage, runGuest } from "./rig.ts";
 
@@ -13,6 +13,8 @@ interface CommitFacts {
   readonly tree: string;
   readonly author: string;
   readonly message: string;
+  /** Names of its headers, in order. */
+  readonly headers: string;
 }
 
 /** The commits of a range, the oldest first. */
@@ -27,6 +29,7 @@ function commitsOf(repository: string, range: string): readonly CommitFacts[] {
       const encoding = /^encoding (.+)$/m.exec(headers)?.[1] ?? "utf8";
       return {
         tree: /^tree (.+)$/m.exec(headers)?.[1] ?? "",
+        headers: headers.replaceAll(/^(\S+) .*$/gm, "$1").replaceAll("\n", " "),
         author: /^author (.+)$/m.exec(headers)?.[1] ?? "",
         message: new TextDecoder(encoding).decode(Buffer.from(message, "latin1")),
       };
@@ -69,6 +72,7 @@ describe("a history without merges arrives commit by commit", () => {
   let arrived: readonly CommitFacts[] = [];
   let made: readonly CommitFacts[] = [];
   const firstOf: number[] = [];
+  let branch = "";
 
   beforeAll(async () => {
     // What a user may have set, and what must not matter.
@@ -90,13 +94,24 @@ describe("a history without merges arrives commit by commit", () => {
       ({ script }, index) => `( ${script}\n)\ngit rev-list --count HEAD > ../count-${index}`,
     );
     const { received, manifest } = await exportAndReceive(stage, scripts.join("\n"));
-    const { branch, remarks } = published(received);
+    const { remarks, ...rest } = published(received);
+    branch = rest.branch;
     expect([manifest.history, remarks]).toEqual([{ kind: "linear" }, ""]);
     arrived = commitsOf(stage.user, `${stage.base}..${branch}`);
     made = commitsOf(stage.workspace, `${stage.base}..HEAD`);
     firstOf.push(0);
     for (const index of SAME.keys())
       firstOf.push(Number(readFileSync(join(stage.directory, `count-${index}`), "utf8")) - 1);
+  });
+
+  test("E3 every commit is made anew, with the headers of an ordinary one and guardloop as committer", () => {
+    expect(new Set(arrived.map((one) => one.headers))).toEqual(
+      new Set(["tree parent author committer"]),
+    );
+    const who = git(stage.user, ["log", "--format=%cn <%ce> %ct", `${stage.base}..${branch}`]);
+    expect(new Set(who.split("\n"))).toEqual(
+      new Set([`guardloop <guardloop@guardloop.invalid> ${STARTED_SECONDS}`]),
+    );
   });
 
   test("none more and none less", () => {
@@ -111,7 +126,9 @@ describe("a history without merges arrives commit by commit", () => {
       const own = made.slice(from, to);
       expect(own.length).toBeGreaterThan(0);
       expect(
-        arrived.slice(from, to).map((one) => ({ ...one, message: ownPart(one.message) })),
+        arrived
+          .slice(from, to)
+          .map((one) => ({ tree: one.tree, author: one.author, message: ownPart(one.message) })),
       ).toEqual(
         own.map((one) => ({
           tree: one.tree,

@@ -81,6 +81,12 @@ describe("patches of a container that lies", () => {
       "import-refused",
       "^patches/0001-\\S+ does not apply: .*gitmodules",
     ],
+    [
+      "a .gitmodules that names a program",
+      'forge([["100644", ".gitmodules", "[submodule \\"x\\"]\\n\\tupdate = !touch x\\n"]]);',
+      "import-refused",
+      "^Git's own check of the imported objects refuses one: gitmodulesUpdate: disallowed",
+    ],
   ])("%s: refused", async (_, script, code, says) => {
     using world = makeWorld();
     writeSecret(world);

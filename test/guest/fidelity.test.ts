@@ -163,3 +163,21 @@ describe("what patches cannot say arrives as one commit, and the loss is said", 
     },
   );
 });
+
+test.each([
+  ["a line end", String.raw`a\nb`],
+  ["a tab", String.raw`a\tb`],
+  ["an escape", String.raw`a\033[31m`],
+])("24b a name with %s: refused by name, or the same", async (_, name) => {
+  const stage = makeStage();
+  const { received } = await exportAndReceive(stage, `echo x > "$(printf '${name}')"; commit X`);
+  if (received.ok)
+    expect(git(stage.user, ["rev-parse", `${received.value.imported.branch}^{tree}`])).toBe(
+      git(stage.workspace, ["rev-parse", "HEAD^{tree}"]),
+    );
+  else
+    expect(received.error).toMatchObject({
+      code: "import-refused",
+      message: expect.stringContaining("control character"),
+    });
+});

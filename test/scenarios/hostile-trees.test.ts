@@ -16,34 +16,11 @@ interface OddEntry {
 }
 
 const ODD: readonly OddEntry[] = [
-  {
-    about: "D2 .gitattributes as a link",
-    mode: "120000",
-    name: "d2/.gitattributes",
-    content: "x",
-    code: "protected-git",
-  },
-  {
-    about: "D2 .gitignore as a link",
-    mode: "120000",
-    name: "d2/.gitignore",
-    content: "x",
-    code: "protected-git",
-  },
-  {
-    about: "D2 .mailmap as a link",
-    mode: "120000",
-    name: ".mailmap",
-    content: "/etc/passwd",
-    code: "symlink-escaping",
-  },
   { about: "D3 a backslash", name: "back\\slash", code: "odd-name" },
   { about: "D3 a name that Windows keeps for itself", name: "d3/CON", code: "odd-name" },
   { about: "D3 a dot at the end", name: "d3/dot.", code: "odd-name" },
   { about: "D3 a blank at the end", name: "d3/blank ", code: "odd-name" },
   { about: "D3 a colon", name: "d3/a:b", code: "odd-name" },
-  { about: "D4 an escape", name: "d4/\u001b[31m", code: "odd-name" },
-  { about: "D4 a line feed", name: "d4/a\nb", code: "odd-name" },
   { about: "D6 a bidi override", name: "d6/\u202egnp.exe", code: "odd-name" },
   { about: "D6 a zero-width space", name: "d6/a\u200bb", code: "odd-name" },
   { about: "D6 a tag character", name: "d6/a\u{e0041}", code: "odd-name" },

@@ -119,7 +119,7 @@ function make(directory: string, name: string, { kind, sizeBytes }: Entry): void
     case "directory":
       return mkdirSync(path);
     case "fifo":
-      execFileSync("mkfifo", ["--", path.toString("latin1")]);
+      execFileSync("sh", ["-c", 'mkfifo -- "$1"', "sh", path.toString("latin1")]);
   }
 }
 

@@ -46,15 +46,26 @@ const bytes = fc.oneof(
   fc
     .array(
       fc.constantFrom(
-        ...["one\n", "two\n", "\r\n", "cr\r\n", "\ttab \n", "From x\n", "-- \n", "last", "\\ No\n"],
-        ...[
-          "diff --git a/a b/a\n",
-          "literal 99999999999\n",
-          "GIT binary patch\n",
-          "$Id$\n",
-          "\f\n",
-        ],
-        ...["@@ -1 +1 @@\n", "--- a/a\n", "+++ b/a\n", "\0\n", "\xef\xbb\xbf"],
+        "one\n",
+        "two\n",
+        "\r\n",
+        "cr\r\n",
+        "\ttab \n",
+        "From x\n",
+        "-- \n",
+        "last",
+        "\\ No\n",
+
+        "diff --git a/a b/a\n",
+        "literal 99999999999\n",
+        "GIT binary patch\n",
+        "$Id$\n",
+        "\f\n",
+        "@@ -1 +1 @@\n",
+        "--- a/a\n",
+        "+++ b/a\n",
+        "\0\n",
+        "\xef\xbb\xbf",
       ),
       { maxLength: 8 },
     )
@@ -75,8 +86,19 @@ const message = fc.oneof(
   fc
     .array(
       fc.constantFrom(
-        ...["Fix", "\n", "---\n", "\n\n", "From x\n", "diff --git a/a b/a\n", "-- >8 --\n"],
-        ...["From: A <a@b.c>\n", "[tag] ", "Re: ", "\r\n", " \n", "Signed-off-by: A <a@b.c>\n"],
+        "Fix",
+        "\n",
+        "---\n",
+        "\n\n",
+        "From x\n",
+        "diff --git a/a b/a\n",
+        "-- >8 --\n",
+        "From: A <a@b.c>\n",
+        "[tag] ",
+        "Re: ",
+        "\r\n",
+        " \n",
+        "Signed-off-by: A <a@b.c>\n",
       ),
       { maxLength: 8 },
     )

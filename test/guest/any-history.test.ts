@@ -58,34 +58,30 @@ const change = fc.oneof(
 const text = fc
   .array(
     fc.constantFrom(
-      ...[
-        "Fix",
-        "\n",
-        "\n\n",
-        "---\n",
-        "diff --git a/x b/x\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+x\n",
-      ],
-      ...[
-        "From x\n",
-        "From: A <a@b.c>\n",
-        "-- >8 --\n",
-        "# x\n",
-        "Conflicts:\n",
-        "[a] ",
-        "Re: ",
-        "é",
-        "\u202e",
-      ],
-      ...[
-        "\r\n",
-        " \n",
-        "\t",
-        "Signed-off-by: A <a@b.c>\n",
-        "\x1b[31m",
-        "\ufeff",
-        "Index: x\n",
-        "-- \n",
-      ],
+      "Fix",
+      "\n",
+      "\n\n",
+      "---\n",
+      "diff --git a/x b/x\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+x\n",
+
+      "From x\n",
+      "From: A <a@b.c>\n",
+      "-- >8 --\n",
+      "# x\n",
+      "Conflicts:\n",
+      "[a] ",
+      "Re: ",
+      "é",
+      "\u202e",
+
+      "\r\n",
+      " \n",
+      "\t",
+      "Signed-off-by: A <a@b.c>\n",
+      "\x1b[31m",
+      "\ufeff",
+      "Index: x\n",
+      "-- \n",
     ),
     { maxLength: 9 },
   )
@@ -99,12 +95,13 @@ const author = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.constantFrom(
-      ...["Smith, J. (dev) <j@x> 1 +0000", " <> 1700000000 +0000", "李 <l@x> 99999999999 +9999"],
-      ...[
-        "\x1b[31mA <a b@x> 1700000000 -0330",
-        "=?utf-8?q?x?= <a@x> 0 -1200",
-        "caf\xe9 <a@x> 5 +0000",
-      ],
+      "Smith, J. (dev) <j@x> 1 +0000",
+      " <> 1700000000 +0000",
+      "李 <l@x> 99999999999 +9999",
+
+      "\x1b[31mA <a b@x> 1700000000 -0330",
+      "=?utf-8?q?x?= <a@x> 0 -1200",
+      "caf\xe9 <a@x> 5 +0000",
     ),
   },
 );

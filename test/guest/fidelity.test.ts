@@ -25,7 +25,7 @@ function commitsOf(repository: string, range: string): readonly CommitFacts[] {
     .filter(Boolean)
     .map((id) => {
       const raw = gitBytes(repository, ["cat-file", "commit", id]).toString("latin1");
-      const [headers = "", message = ""] = splitAt(raw, "\n\n");
+      const [headers, message] = splitAt(raw, "\n\n");
       const encoding = /^encoding (.+)$/m.exec(headers)?.[1] ?? "utf8";
       return {
         tree: /^tree (.+)$/m.exec(headers)?.[1] ?? "",
@@ -73,6 +73,7 @@ describe("a history without merges arrives commit by commit", () => {
   let made: readonly CommitFacts[] = [];
   const firstOf: number[] = [];
   let branch = "";
+  let said: readonly string[] = [];
 
   beforeAll(async () => {
     // What a user may have set, and what must not matter.
@@ -96,7 +97,7 @@ describe("a history without merges arrives commit by commit", () => {
     const { received, manifest } = await exportAndReceive(stage, scripts.join("\n"));
     const { remarks, ...rest } = published(received);
     branch = rest.branch;
-    expect([manifest.history, remarks]).toEqual([{ kind: "linear" }, ""]);
+    said = [manifest.history.kind, remarks];
     arrived = commitsOf(stage.user, `${stage.base}..${branch}`);
     made = commitsOf(stage.workspace, `${stage.base}..HEAD`);
     firstOf.push(0);
@@ -115,6 +116,7 @@ describe("a history without merges arrives commit by commit", () => {
   });
 
   test("none more and none less", () => {
+    expect(said).toEqual(["linear", ""]);
     expect(made.length).toBeGreaterThanOrEqual(SAME.length);
     expect(arrived.map((one) => one.tree)).toEqual(made.map((one) => one.tree));
   });

@@ -104,7 +104,8 @@ beforeAll(async () => {
   const entries = ODD.map(({ mode = "100644", name, content = "x\n" }) => [mode, name, content]);
   entries.push(["100644", "d15/text.txt", `${SHOWN}\n`]);
   afterGuestNode(world, `forge(${JSON.stringify(entries)});`);
-  expect((await world.run(GOOD_AGENT)).stderr).toContain("ready");
+  const ended = await world.run(GOOD_AGENT);
+  if (ended.code !== 0) throw new Error(ended.stderr);
   const reviewed = await world.guardloop(["review", "@last", "--json"]);
   findings = (JSON.parse(reviewed.stdout) as { findings: readonly Finding[] }).findings;
   review = (await world.guardloop(["review", "@last"])).stdout;

@@ -2,9 +2,9 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Failure, fail } from "../core/failures.ts";
 import { DEADLINES, GIT_BOUNDS } from "../core/limits.ts";
-import { type Result, ok } from "../core/result.ts";
+import { type Result, err, ok } from "../core/result.ts";
 import { withBounds } from "./bounds.ts";
-import { type Git, gitOutput, gitText } from "./git.ts";
+import { type Git, gitFailure, gitText } from "./git.ts";
 import type { Quarantine } from "./quarantine.ts";
 
 const NO_OBJECT = "0".repeat(40);
@@ -12,6 +12,8 @@ const NO_OBJECT = "0".repeat(40);
 /**
  * Moves the commits between base and tip from the quarantine into the user's repository, checked by index-pack
  * with --strict. Touches no ref. May be called again: the same objects make the same pack.
+ *
+ * @returns `import-refused` where the check refuses an object, for example a `.gitmodules` that names a program.
  */
 export async function transferObjects(
   quarantine: Quarantine,
@@ -27,12 +29,20 @@ export async function transferObjects(
   );
   if (!packed.ok) return packed;
   const pack = await readFile(join(directory, `pack-${packed.value}.pack`));
-  const indexed = await gitOutput(
-    withBounds(target, GIT_BOUNDS),
-    ["index-pack", "--stdin", "--strict", "--fix-thin"],
-    { stdin: pack, deadlineMs: DEADLINES.gitLongMs },
-  );
-  return indexed.ok ? ok(undefined) : indexed;
+  const args = ["index-pack", "--stdin", "--strict", "--fix-thin"];
+  const indexed = await withBounds(target, GIT_BOUNDS).exec(args, {
+    stdin: pack,
+    deadlineMs: DEADLINES.gitLongMs,
+  });
+  if (indexed.code === 0) return ok(undefined);
+  const refused = whatFsckRefused(indexed.stderr.toString("utf8"));
+  if (refused === undefined) return err(gitFailure(args, indexed));
+  return fail("import-refused", `Git's own check of the imported objects refuses one: ${refused}.`);
+}
+
+/** The first error of git-fsck(1)'s checks: an id in words, and what it is about. It warns of other objects before. */
+function whatFsckRefused(complaints: string): string | undefined {
+  return /^error: object [0-9a-f]+: (.+)$/m.exec(complaints)?.[1];
 }
 
 export async function readRef(git: Git, ref: string): Promise<string | undefined> {

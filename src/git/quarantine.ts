@@ -150,17 +150,8 @@ export async function commitTree(
   quarantine: Quarantine,
   request: CommitRequest,
 ): Promise<Result<string, Failure>> {
-  const trailers = request.trailers.flatMap((trailer) => ["--trailer", trailer]);
-  const message = await gitOutput(
-    quarantine.git,
-    ["interpret-trailers", "--no-divider", ...trailers],
-    {
-      stdin: `${request.message.trimEnd()}\n`,
-    },
-  );
-  if (!message.ok) return message;
   return gitText(quarantine.git, ["commit-tree", request.tree, "-p", request.parent], {
-    stdin: message.value,
+    stdin: withTrailers(request.message, request.trailers),
     identity: {
       GIT_AUTHOR_NAME: request.author.name,
       GIT_AUTHOR_EMAIL: request.author.email,
@@ -171,3 +162,22 @@ export async function commitTree(
     },
   });
 }
+
+/**
+ * The message, and behind it the trailers: in the message's own block of trailers when it ends with one, else in a
+ * paragraph of their own. git-interpret-trailers(1) would put them before a final line that begins with `#`, before
+ * `Conflicts:` and before a scissors line, in the middle of the message.
+ */
+function withTrailers(message: string, trailers: readonly string[]): string {
+  const text = message.trimEnd();
+  const gap = text.lastIndexOf("\n\n");
+  const [first = "", ...rest] = text.slice(gap + 2).split("\n");
+  const endsWithTrailers =
+    gap > 0 && TRAILER.test(first) && rest.every((line) => TRAILER_OR_MORE.test(line));
+  const between = text === "" ? "" : endsWithTrailers ? "\n" : "\n\n";
+  return `${text}${trailers.length === 0 ? "" : between}${trailers.join("\n")}\n`;
+}
+
+const TRAILER = /^[A-Za-z0-9-]+: /;
+/** Or a line that continues the one before. */
+const TRAILER_OR_MORE = /^(?:[A-Za-z0-9-]+: |[ \t]+\S)/;

@@ -116,6 +116,12 @@ describe("patches of a container that lies", () => {
       "import-refused",
       "^patches/0001-\\S+ does not apply: .*gitmodules",
     ],
+    [
+      "a .gitmodules that names a program",
+      'forge([["100644", ".gitmodules", "[submodule \\"x\\"]\\n\\tupdate = !touch x\\n"]]);',
+      "import-refused",
+      "gitmodulesUpdate: disallowed|a command of its own",
+    ],
   ])("%s: refused", async (_, script, code, says) => {
     using world = makeWorld();
     writeSecret(world);

@@ -36,6 +36,19 @@ export interface RunRecord {
   } | null;
   readonly promotion: Extract<RunEvent, { type: "run-promoted" }> | null;
   readonly rollback: Extract<RunEvent, { type: "run-rolled-back" }> | null;
+  /** When the last promotion, discard, restore or rollback was; null before the first. */
+  readonly decidedAt: string | null;
+  /** Set while the ref that led to the run's commits is gone on purpose; `git gc` may then have collected them. */
+  readonly branchPruned: BranchPruned | null;
+}
+
+export interface BranchPruned {
+  readonly at: string;
+  readonly ref: string;
+  /** The commit the ref was at. */
+  readonly head: string;
+  readonly because: "landed" | "discarded";
+  readonly by: string;
 }
 
 export interface RunFailure {
@@ -69,6 +82,8 @@ export function foldRun(events: readonly StoredEvent[]): RunRecord | undefined {
     keptSnapshot: null,
     promotion: null,
     rollback: null,
+    decidedAt: null,
+    branchPruned: null,
   };
   for (const stored of rest) record = apply(record, stored);
   return record;
@@ -137,13 +152,19 @@ function apply(record: RunRecord, { event, at }: StoredEvent): RunRecord {
     case "snapshot-removed":
       return { ...record, keptSnapshot: null };
     case "run-promoted":
-      return { ...record, state: "promoted", promotion: event, rollback: null };
+      return { ...record, state: "promoted", promotion: event, rollback: null, decidedAt: at };
     case "run-rolled-back":
-      return { ...record, state: "rolled-back", rollback: event };
+      return { ...record, state: "rolled-back", rollback: event, decidedAt: at };
     case "run-discarded":
-      return { ...record, state: "discarded" };
+      return { ...record, state: "discarded", decidedAt: at };
     case "run-restored":
-      return { ...record, state: "ready" };
+      return { ...record, state: "ready", decidedAt: at, branchPruned: null };
+    case "branch-pruned": {
+      const { type: _type, ...pruned } = event;
+      return { ...record, branchPruned: { at, ...pruned } };
+    }
+    case "branch-returned":
+      return { ...record, branchPruned: null };
     default:
       return unreachable(event);
   }

@@ -216,4 +216,6 @@ const SAID_BY_RUN: Readonly<Record<Type, "run" | "journal">> = {
   "run-rolled-back": "journal",
   "run-discarded": "journal",
   "run-restored": "journal",
+  "branch-pruned": "journal",
+  "branch-returned": "journal",
 };

@@ -74,9 +74,12 @@ export function promoteCommand(context: Context, finish: Finish): Command {
     )
     .option("--with-parents", "promote the runs it builds on first, in order")
     .option("--dry-run", "check everything, change nothing");
-  return action(command, { context, finish }, (call) =>
-    decide(call, (services, request) => promoteInOrder(call, services, request)),
-  );
+  return action(command, { context, finish }, performPromote);
+}
+
+/** What `promote` does; also called by `review`, with the answers of a person in place of options. */
+export function performPromote(call: Call): Promise<CommandEnd> {
+  return decide(call, (services, request) => promoteInOrder(call, services, request));
 }
 
 /** With --with-parents the runs below are promoted first, each by the same rules; the first refusal ends it. */
@@ -159,23 +162,26 @@ export function discardCommand(context: Context, finish: Finish): Command {
     exits: EXITS,
     examples: ["guardloop discard @last --why 'wrong approach'"],
   });
-  return action(command, { context, finish }, (call) =>
-    decide(call, async (services, request) => {
-      const done = await discard(services, request);
-      if (!done.ok) return done;
-      const { id } = request.run;
-      const affected = runsOnTop(services.history, request.run).map((run) => run.id);
-      const warning =
-        affected.length === 0
-          ? []
-          : [`These runs build on it and cannot be promoted without it: ${affected.join(", ")}`];
-      return say(call, { run: id, ...done.value, affected }, [
-        `Discarded ${done.value.branch}.`,
-        ...warning,
-        `Take it back with: guardloop restore ${id}`,
-      ]);
-    }),
-  );
+  return action(command, { context, finish }, performDiscard);
+}
+
+/** What `discard` does; also called by `review`. */
+export function performDiscard(call: Call): Promise<CommandEnd> {
+  return decide(call, async (services, request) => {
+    const done = await discard(services, request);
+    if (!done.ok) return done;
+    const { id } = request.run;
+    const affected = runsOnTop(services.history, request.run).map((run) => run.id);
+    const warning =
+      affected.length === 0
+        ? []
+        : [`These runs build on it and cannot be promoted without it: ${affected.join(", ")}`];
+    return say(call, { run: id, ...done.value, affected }, [
+      `Discarded ${done.value.branch}.`,
+      ...warning,
+      `Take it back with: guardloop restore ${id}`,
+    ]);
+  });
 }
 
 export function restoreCommand(context: Context, finish: Finish): Command {

@@ -1,0 +1,78 @@
+import { type Failure, fail } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
+import type { RunRecord } from "../../core/run-record.ts";
+import {
+  type CommitSummary,
+  type MeasuredEntry,
+  commitsBetween,
+  measureChanges,
+} from "../../git/change-facts.ts";
+import type { Git } from "../../git/git.ts";
+import { hasCommit } from "../../git/publish.ts";
+import { diffText } from "../../git/show-diff.ts";
+import type { Finding } from "../../policy/finding.ts";
+import { type RunPaths, runPaths } from "../../run/paths.ts";
+import { commitsGone } from "../../run/branches/gone.ts";
+import { findingsFor } from "../../run/review/review-again.ts";
+import { readImportReport } from "../../run/stages/import.ts";
+import { readSpec } from "../../run/stages/spec.ts";
+
+/** Everything a review shows, computed by the host from the imported commits. */
+export interface Material {
+  readonly run: RunRecord & { readonly head: string };
+  readonly title: string;
+  readonly acceptance: readonly string[];
+  readonly commits: readonly CommitSummary[];
+  readonly changes: readonly MeasuredEntry[];
+  readonly findings: readonly Finding[];
+  readonly diff: string;
+  /** What the project's own commands say of the imported tree. */
+  readonly validation: "passed" | "failed" | "missing" | "not-asked-for";
+}
+
+export async function gatherMaterial(
+  run: RunRecord,
+  git: Git,
+  stateDir: string,
+): Promise<Result<Material, Failure>> {
+  const { head, base } = run;
+  if (head === null)
+    return fail("not-in-this-state", `Run ${run.id} is ${run.state} and has no branch to review.`, {
+      cure: `Run \`guardloop show ${run.id}\`.`,
+    });
+  if (!(await hasCommit(git, head))) return commitsGone(run);
+  const paths = runPaths(stateDir, run.id);
+  const commits = await commitsBetween(git, base, head);
+  if (!commits.ok) return commits;
+  const changes = await measureChanges(git, base, head);
+  if (!changes.ok) return changes;
+  const findings = await findingsFor(git, run, paths);
+  if (!findings.ok) return findings;
+  const diff = await diffText(git, base, head);
+  if (!diff.ok) return diff;
+  return ok({
+    run: { ...run, head },
+    commits: commits.value,
+    changes: changes.value,
+    findings: findings.value,
+    diff: diff.value,
+    ...(await fromRecord(run, paths)),
+  });
+}
+
+/** The task as the plan had it, and what the validation is worth; an unreadable record leaves them out. */
+async function fromRecord(
+  run: RunRecord,
+  paths: RunPaths,
+): Promise<Pick<Material, "title" | "acceptance" | "validation">> {
+  const spec = await readSpec(paths);
+  const task = spec.ok ? spec.value.offered.find((one) => one.id === run.task) : undefined;
+  const report = await readImportReport(paths);
+  const asked = spec.ok && spec.value.validate.length > 0 ? "missing" : "not-asked-for";
+  const counts = run.validation !== null && run.validation.tree === report?.tree;
+  return {
+    title: task?.title ?? "",
+    acceptance: task?.acceptance ?? [],
+    validation: counts ? run.validation.verdict : asked,
+  };
+}

@@ -51,4 +51,8 @@ export interface Settings {
     /** Limit of a command that names none. */
     readonly minutes: number;
   };
+  readonly retention: {
+    /** Days since the decision after which a landed or discarded branch may be pruned. */
+    readonly branchDays: number;
+  };
 }

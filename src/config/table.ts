@@ -2,6 +2,7 @@ import * as agent from "./sections/agent.ts";
 import * as boundary from "./sections/boundary.ts";
 import * as container from "./sections/container.ts";
 import * as plan from "./sections/plan.ts";
+import * as retention from "./sections/retention.ts";
 import * as run from "./sections/run.ts";
 import * as validate from "./sections/validate.ts";
 import type { Setting } from "./setting.ts";
@@ -38,6 +39,7 @@ export const SETTINGS = [
   run.promptTemplate,
   validate.validateCommands,
   validate.validateMinutes,
+  retention.branchDays,
 ] as const;
 
 export type SettingKey = (typeof SETTINGS)[number]["key"];
@@ -55,6 +57,7 @@ export const SECTIONS = {
   run: "Several tasks, and what happens with the results.",
   prompt: "What the agent is told.",
   validate: "Commands of the project that decide whether a result is good.",
+  retention: "How long branches are kept.",
 } as const satisfies Record<keyof Settings, string>;
 
 /** Builds the final shape. `read` gives the final value of one setting. */
@@ -92,5 +95,6 @@ export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Setti
       commands: read(validate.validateCommands),
       minutes: read(validate.validateMinutes),
     },
+    retention: { branchDays: read(retention.branchDays) },
   };
 }

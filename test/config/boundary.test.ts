@@ -46,6 +46,7 @@ const LOOSENING: Record<string, string> = {
   "overlay.include": '[".env"]',
   "run.promote": '"auto"',
   "validate.minutes": "16",
+  "retention.branch_days": "13.5",
 };
 
 test.each(Object.entries(LOOSENING))("%s = %s in an untrusted file is not used", (key, value) => {
@@ -78,6 +79,7 @@ const HARMLESS: Record<string, string> = {
   "agent.name": '"command"',
   "agent.command": '["sh"]',
   "run.max_tasks": "5",
+  "retention.branch_days": "30",
   "validate.commands": '["test: npm test"]',
 };
 

@@ -31,6 +31,7 @@ test("with no source at all, every setting has the default that was agreed", () 
     run: { maxTasks: 1, mode: "stacked", onFailure: "stop", promote: "manual" },
     prompt: { template: undefined },
     validate: { commands: [], minutes: 15 },
+    retention: { branchDays: 14 },
   });
   expect(notices).toEqual([]);
 });
@@ -78,6 +79,7 @@ test("every setting can be set by its GUARD_ variable and by its key on the comm
     "prompt.template": "docs/prompt.md",
     "validate.commands": "test: npm test",
     "validate.minutes": "3",
+    "retention.branch_days": "30",
   };
   const before = JSON.stringify(loaded({}).settings);
   for (const { key, guard, flag } of SETTINGS) {

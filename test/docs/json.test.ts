@@ -82,6 +82,13 @@ async function decisions(): Promise<void> {
   await call(world, `promote ${first} --dry-run`);
   await call(world, `promote ${first} --without-validation because`);
   await call(world, `show ${first}`);
+  world.git("branch", "agent/by-hand");
+  await call(world, "branches");
+  await call(world, `discard ${String(listed.runs[0].id)}`);
+  await call(world, "branches --prune --dry-run --branch-days 0");
+  await call(world, "branches --prune --branch-days 0");
+  await call(world, `show ${first}`);
+  world.git("branch", "-D", "agent/by-hand");
   world.write("guardloop.toml", '[validate]\ncommands = ["bad: false", "later: true"]\n');
   world.commit("Validate");
   await call(world, `validate ${first}`);

@@ -42,38 +42,42 @@ export async function decideNow(call: Call, material: Material): Promise<Command
   return performPromote({ ...onThisRun, options: { ...answers } });
 }
 
+const NOTHING_PROMOTED = "Nothing was promoted.";
+
 /** @returns what a promotion needs to know, or a sentence that says why there will be none. */
 async function askForPromotion(
   call: Call,
   { findings, validation }: Material,
   questions: Questions,
 ): Promise<Answers | string> {
-  const unanswered = "Nothing was promoted.";
-  let answers: Answers = { accept: [] };
-  const blocking = blocks(findings);
-  if (blocking.length > 0)
-    call.context.output.result(
-      `${count(blocking.length, "blocking finding")}, to be accepted one by one:`,
-    );
-  for (const one of blocking) {
-    printFinding(call.context.output, one);
-    const accepted = await questions.agree(`Accept ${one.code}?`);
-    if (accepted === undefined) return unanswered;
-    if (!accepted) return `${unanswered} You did not accept ${one.code}.`;
-    answers = { ...answers, accept: [...answers.accept, ...acceptanceOf(one)] };
-  }
-  if (blocking.length > 0) {
-    const why = await questions.tell("Why is that all right? It is kept in the record.");
-    if (why === undefined) return unanswered;
-    answers = { ...answers, why };
-  }
-  if (validation !== "failed" && validation !== "missing") return answers;
+  const accepted = await askForAcceptance(call, blocks(findings), questions);
+  if (typeof accepted === "string") return accepted;
+  if (validation !== "failed" && validation !== "missing") return accepted;
   const withoutValidation = await questions.tell(
     validation === "failed"
       ? "The validation failed. Why land it all the same?"
       : "This tree has not been validated. Why land it all the same?",
   );
-  return withoutValidation === undefined ? unanswered : { ...answers, withoutValidation };
+  return withoutValidation === undefined ? NOTHING_PROMOTED : { ...accepted, withoutValidation };
+}
+
+/** Each blocking finding by itself; the first that is not accepted ends it. Then one reason for all. */
+async function askForAcceptance(
+  call: Call,
+  blocking: readonly Finding[],
+  questions: Questions,
+): Promise<Answers | string> {
+  if (blocking.length === 0) return { accept: [] };
+  const { output } = call.context;
+  output.result(`${count(blocking.length, "blocking finding")}, to be accepted one by one:`);
+  for (const one of blocking) {
+    printFinding(output, one);
+    const accepted = await questions.agree(`Accept ${one.code}?`);
+    if (accepted === undefined) return NOTHING_PROMOTED;
+    if (!accepted) return `${NOTHING_PROMOTED} You did not accept ${one.code}.`;
+  }
+  const why = await questions.tell("Why is that all right? It is kept in the record.");
+  return why === undefined ? NOTHING_PROMOTED : { accept: blocking.flatMap(acceptanceOf), why };
 }
 
 /** By its paths where all of them were shown, so that exactly this is accepted; else by its code. */

@@ -3,7 +3,14 @@ import { type Result, ok } from "../../core/result.ts";
 import { isAncestor, resetKeeping, revertRange } from "../../git/land.ts";
 import { refuseDirty, refuseOperationUnderWay } from "../../git/preconditions.ts";
 import { type Principal, readHead } from "../../git/principal.ts";
-import { type Decision, type DecisionServices, checkState, recordDecision } from "./decision.ts";
+import { createRef } from "../../git/publish.ts";
+import {
+  type Decision,
+  type DecisionServices,
+  type PublishedRun,
+  checkState,
+  recordDecision,
+} from "./decision.ts";
 import { withRepositoryLock } from "./repository-lock.ts";
 
 export interface Rollback {
@@ -41,6 +48,7 @@ async function undoPromotion(
   const { principal } = services;
   const before = await quietHead(principal, run.onto);
   if (!before.ok) return before;
+  await returnBranch(services, run, decision.by);
   if (before.value === promotion.after) {
     const reset = await resetKeeping(principal, promotion.before);
     return reset.ok ? ok({ how: "reset", before: before.value, after: promotion.before }) : reset;
@@ -49,6 +57,17 @@ async function undoPromotion(
   if (before.value === promotion.before)
     return ok({ how: "reset", before: before.value, after: before.value });
   return revertPromotion(principal, run.onto, { promotion, head: before.value });
+}
+
+/** A pruned branch comes back first: after a rollback it may be the one thing that leads to the work. */
+async function returnBranch(
+  services: DecisionServices,
+  run: PublishedRun,
+  by: string,
+): Promise<void> {
+  if (run.branchPruned === null) return;
+  const back = await createRef(services.principal.git, `refs/heads/${run.branch}`, run.head);
+  if (back.ok) recordDecision(services, run, { type: "branch-returned", by });
 }
 
 /** The commit of a clean checkout on the promotion's branch, with nothing under way. */

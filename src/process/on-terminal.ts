@@ -23,8 +23,8 @@ function ignore(): void {
  * belongs to our process group, so that Ctrl-C reaches it. There is no deadline, since a person reads.
  *
  * Meanwhile Ctrl-C is the program's alone: it means "stop searching" in a pager and not that we shall end. The shell in
- * between must outlive it too (dash would die of it, and we would think that the pager is gone): it has a trap, which
- * its children do not inherit.
+ * between must outlive it too, or we would think that the pager is gone. dash and bash do; the trap, which children do
+ * not inherit, is for the others.
  *
  * @returns the shell's exit status, or null when a signal ended it; 126 and 127 mean that the program could not be started.
  */

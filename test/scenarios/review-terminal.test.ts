@@ -100,7 +100,8 @@ describe("the pager of a review", () => {
     writeFileSync(program, `#!/bin/bash\n${lines}\n`);
     chmodSync(program, 0o755);
     const seen = await onTerminal(world, ["review", "@last"], {
-      env: { PAGER: `true && ${program}` },
+      // With a shell in between that does not just become the pager.
+      env: { PAGER: `${program}; true` },
       steps: [
         { after: "reading", type: CTRL_C },
         { after: "^C", type: "\n\n" },

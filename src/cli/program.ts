@@ -20,6 +20,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Make>> = new Map<string, () =>
   ["discard", async () => (await import("./commands/decisions.ts")).discardCommand],
   ["restore", async () => (await import("./commands/decisions.ts")).restoreCommand],
   ["rollback", async () => (await import("./commands/rollback.ts")).rollbackCommand],
+  ["branches", async () => (await import("./commands/branches.ts")).branchesCommand],
   ["recover", async () => (await import("./commands/recover.ts")).recoverCommand],
   ["image", async () => (await import("./commands/image.ts")).imageCommand],
   ["selftest", async () => (await import("./commands/selftest.ts")).selftestCommand],

@@ -59,4 +59,8 @@ export interface Settings {
   };
   /** How findings are judged; taken into the run spec as it is. */
   readonly policy: FindingPolicy;
+  readonly retention: {
+    /** Days since the decision after which a landed or discarded branch may be pruned. */
+    readonly branchDays: number;
+  };
 }

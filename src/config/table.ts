@@ -4,6 +4,7 @@ import * as container from "./sections/container.ts";
 import * as importing from "./sections/import.ts";
 import * as plan from "./sections/plan.ts";
 import * as policy from "./sections/policy.ts";
+import * as retention from "./sections/retention.ts";
 import * as run from "./sections/run.ts";
 import * as validate from "./sections/validate.ts";
 import type { Setting } from "./setting.ts";
@@ -44,6 +45,7 @@ export const SETTINGS = [
   policy.protectedGlobs,
   policy.raise,
   policy.lower,
+  retention.branchDays,
 ] as const;
 
 export type SettingKey = (typeof SETTINGS)[number]["key"];
@@ -63,6 +65,7 @@ export const SECTIONS = {
   prompt: "What the agent is told.",
   validate: "Commands of the project that decide whether a result is good.",
   policy: "What a reviewer must see, and how much it weighs; see docs/findings.md.",
+  retention: "How long branches are kept.",
 } as const satisfies Record<keyof Settings, string>;
 
 /** Builds the final shape. `read` gives the final value of one setting. */
@@ -106,5 +109,6 @@ export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Setti
       raise: read(policy.raise),
       lower: read(policy.lower),
     },
+    retention: { branchDays: read(retention.branchDays) },
   };
 }

@@ -13,6 +13,10 @@ export interface HostEnvironment {
   readonly docker: Readonly<Record<string, string>>;
   /** Every variable that begins with GUARD_. */
   readonly guard: Readonly<Record<string, string>>;
+  /** GIT_PAGER and PAGER where set, empty ones too. */
+  readonly pager: Readonly<Record<string, string>>;
+  /** What a program on the terminal goes by: TERM, the locale, LESS, LV and the like. */
+  readonly terminal: Readonly<Record<string, string>>;
   /** XDG_CONFIG_HOME where set: the user's own Git reads its configuration there. */
   readonly git: Readonly<Record<string, string>>;
   /** Reads one variable that the user named with --pass-env. */

@@ -83,7 +83,17 @@ export type RunEvent =
   | ({ readonly type: "run-promoted" } & PromotionFacts)
   | ({ readonly type: "run-rolled-back" } & RollbackFacts)
   | { readonly type: "run-discarded"; readonly by: string; readonly why: string }
-  | { readonly type: "run-restored"; readonly by: string };
+  | { readonly type: "run-restored"; readonly by: string }
+  | {
+      /** The ref that led to a landed or discarded run's commits was removed, with nothing about the run's state. */
+      readonly type: "branch-pruned";
+      readonly ref: string;
+      readonly head: string;
+      readonly because: "landed" | "discarded";
+      readonly by: string;
+    }
+  /** A pruned branch is there again, since its run was rolled back. */
+  | { readonly type: "branch-returned"; readonly by: string };
 
 export interface StoredEvent {
   readonly seq: number;

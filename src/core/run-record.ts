@@ -40,6 +40,19 @@ export interface RunRecord {
   readonly rollback: Extract<RunEvent, { type: "run-rolled-back" }> | null;
   /** A promotion or rollback that was begun and of which no outcome is recorded; Git knows whether it happened. */
   readonly intent: DecisionIntent | null;
+  /** When the last promotion, discard, restore or rollback was; null before the first. */
+  readonly decidedAt: string | null;
+  /** Set while the ref that led to the run's commits is gone on purpose; `git gc` may then have collected them. */
+  readonly branchPruned: BranchPruned | null;
+}
+
+export interface BranchPruned {
+  readonly at: string;
+  readonly ref: string;
+  /** The commit the ref was at. */
+  readonly head: string;
+  readonly because: "landed" | "discarded";
+  readonly by: string;
 }
 
 export interface RunFailure {
@@ -75,6 +88,8 @@ export function foldRun(events: readonly StoredEvent[]): RunRecord | undefined {
     promotion: null,
     rollback: null,
     intent: null,
+    decidedAt: null,
+    branchPruned: null,
   };
   for (const stored of rest) record = apply(record, stored);
   return record;
@@ -150,13 +165,26 @@ function apply(record: RunRecord, { event, at }: StoredEvent): RunRecord {
     case "rollback-intent":
       return { ...record, intent: event };
     case "run-promoted":
-      return { ...record, state: "promoted", promotion: event, rollback: null, intent: null };
+      return {
+        ...record,
+        state: "promoted",
+        promotion: event,
+        rollback: null,
+        intent: null,
+        decidedAt: at,
+      };
     case "run-rolled-back":
-      return { ...record, state: "rolled-back", rollback: event, intent: null };
+      return { ...record, state: "rolled-back", rollback: event, intent: null, decidedAt: at };
     case "run-discarded":
-      return { ...record, state: "discarded", intent: null };
+      return { ...record, state: "discarded", intent: null, decidedAt: at };
     case "run-restored":
-      return { ...record, state: "ready", intent: null };
+      return { ...record, state: "ready", intent: null, decidedAt: at, branchPruned: null };
+    case "branch-pruned": {
+      const { type: _type, ...pruned } = event;
+      return { ...record, branchPruned: { at, ...pruned } };
+    }
+    case "branch-returned":
+      return { ...record, branchPruned: null };
     default:
       return unreachable(event);
   }

@@ -50,6 +50,11 @@ export async function readRef(git: Git, ref: string): Promise<string | undefined
   return exit.code === 0 ? exit.stdout.toString("utf8").trim() : undefined;
 }
 
+/** Whether a commit is still in the repository; `git gc` collects what no ref leads to. */
+export async function hasCommit(git: Git, commit: string): Promise<boolean> {
+  return (await git.exec(["cat-file", "-e", `${commit}^{commit}`])).code === 0;
+}
+
 /** Creates a ref; an existing one is never overwritten, except that the same value is fine (a step done twice). */
 export async function createRef(
   git: Git,

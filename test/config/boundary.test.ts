@@ -47,6 +47,7 @@ const LOOSENING: Record<string, string> = {
   "run.promote": '"auto"',
   "validate.minutes": "16",
   "policy.lower": '["binary: info"]',
+  "retention.branch_days": "13.5",
 };
 
 test.each(Object.entries(LOOSENING))("%s = %s in an untrusted file is not used", (key, value) => {
@@ -79,6 +80,7 @@ const HARMLESS: Record<string, string> = {
   "agent.name": '"command"',
   "agent.command": '["sh"]',
   "run.max_tasks": "5",
+  "retention.branch_days": "30",
   "validate.commands": '["test: npm test"]',
   "policy.protected": '["infra/**"]',
   "policy.raise": '["binary: block"]',

@@ -33,6 +33,7 @@ test("with no source at all, every setting has the default that was agreed", () 
     prompt: { template: undefined },
     validate: { commands: [], minutes: 15 },
     policy: { protected: [], raise: [], lower: [] },
+    retention: { branchDays: 14 },
   });
   expect(notices).toEqual([]);
 });
@@ -84,6 +85,7 @@ test("every setting can be set by its GUARD_ variable and by its key on the comm
     "policy.protected": "infra/**",
     "policy.raise": "binary: block",
     "policy.lower": "binary: info",
+    "retention.branch_days": "30",
   };
   const before = JSON.stringify(loaded({}).settings);
   for (const { key, guard, flag } of SETTINGS) {

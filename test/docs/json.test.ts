@@ -93,6 +93,13 @@ async function decisions(): Promise<void> {
   world.git("reset", "-q", "--hard", "HEAD~1");
   await call(world, `promote ${first} --without-validation because`);
   await call(world, `show ${first}`);
+  world.git("branch", "agent/by-hand");
+  await call(world, "branches");
+  await call(world, `discard ${String(listed.runs[0].id)}`);
+  await call(world, "branches --prune --dry-run --branch-days 0");
+  await call(world, "branches --prune --branch-days 0");
+  await call(world, `show ${first}`);
+  world.git("branch", "-D", "agent/by-hand");
   world.write("guardloop.toml", '[validate]\ncommands = ["bad: false", "later: true"]\n');
   world.commit("Validate");
   await call(world, `validate ${first}`);
@@ -236,4 +243,6 @@ const SAID_BY_RUN: Readonly<Record<Type, "run" | "journal">> = {
   "run-rolled-back": "journal",
   "run-discarded": "journal",
   "run-restored": "journal",
+  "branch-pruned": "journal",
+  "branch-returned": "journal",
 };

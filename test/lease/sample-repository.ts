@@ -95,6 +95,8 @@ function hostEnvironment(
     noColor: true,
     user: "sample",
     docker: {},
+    pager: {},
+    terminal: {},
     guard: {},
     git: { GIT_CONFIG_GLOBAL: places.globalConfig },
     read: () => undefined,

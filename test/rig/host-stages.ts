@@ -78,6 +78,8 @@ function hostEnvironment(stateDir: string): HostEnvironment {
     noColor: true,
     user: "sample",
     docker: {},
+    pager: {},
+    terminal: {},
     guard: {},
     git: { GIT_CONFIG_NOSYSTEM: "1" },
     read: () => undefined,

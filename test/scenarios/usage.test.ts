@@ -22,6 +22,7 @@ const COMMANDS = [
   ["trust"],
   ["validate"],
   ["salvage"],
+  ["branches"],
 ] as const;
 
 const ABOUT_A_RUN = [

@@ -3,7 +3,7 @@ import { discard, restore } from "../../run/decide/discard.ts";
 import { runsOnTop } from "../../run/decide/stack.ts";
 import type { Context } from "../context.ts";
 import { EXITS, decide, decision, say } from "../decision-command.ts";
-import { type Finish, action } from "../define.ts";
+import { type Call, type CommandEnd, type Finish, action } from "../define.ts";
 
 export function discardCommand(context: Context, finish: Finish): Command {
   const command = decision({
@@ -14,23 +14,26 @@ export function discardCommand(context: Context, finish: Finish): Command {
     exits: EXITS,
     examples: ["guardloop discard @last --why 'wrong approach'"],
   });
-  return action(command, { context, finish }, (call) =>
-    decide(call, async (services, request) => {
-      const done = await discard(services, request);
-      if (!done.ok) return done;
-      const { id } = request.run;
-      const affected = runsOnTop(services.history, request.run).map((run) => run.id);
-      const warning =
-        affected.length === 0
-          ? []
-          : [`These runs build on it and cannot be promoted without it: ${affected.join(", ")}`];
-      return say(call, { run: id, ...done.value, affected }, [
-        `Discarded ${done.value.branch}.`,
-        ...warning,
-        `Take it back with: guardloop restore ${id}`,
-      ]);
-    }),
-  );
+  return action(command, { context, finish }, performDiscard);
+}
+
+/** What `discard` does; also called by `review`. */
+export function performDiscard(call: Call): Promise<CommandEnd> {
+  return decide(call, async (services, request) => {
+    const done = await discard(services, request);
+    if (!done.ok) return done;
+    const { id } = request.run;
+    const affected = runsOnTop(services.history, request.run).map((run) => run.id);
+    const warning =
+      affected.length === 0
+        ? []
+        : [`These runs build on it and cannot be promoted without it: ${affected.join(", ")}`];
+    return say(call, { run: id, ...done.value, affected }, [
+      `Discarded ${done.value.branch}.`,
+      ...warning,
+      `Take it back with: guardloop restore ${id}`,
+    ]);
+  });
 }
 
 export function restoreCommand(context: Context, finish: Finish): Command {

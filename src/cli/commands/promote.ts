@@ -46,10 +46,11 @@ export function promoteCommand(context: Context, finish: Finish): Command {
     )
     .option("--with-parents", "promote the runs it builds on first, in order")
     .option("--dry-run", "check everything, change nothing");
-  return action(command, { context, finish }, perform);
+  return action(command, { context, finish }, performPromote);
 }
 
-async function perform(call: Call): Promise<CommandEnd> {
+/** What `promote` does; also called by `review`, with the answers of a person in place of options. */
+export async function performPromote(call: Call): Promise<CommandEnd> {
   const how = wayOf(call);
   if (!how.ok) return how;
   return decide(call, (services, request) =>

@@ -82,7 +82,7 @@ function toJson(
   },
 ) {
   const { onto, parentRun, agent, network, stages, failure, salvagedPatches, keptSnapshot } = run;
-  const { promotion, rollback, topLevel, validation } = run;
+  const { promotion, rollback, branchPruned, topLevel, validation } = run;
   return {
     version: 1,
     run: { ...summaryOf(run), failure, repository: topLevel, onto, parentRun, agent, network },
@@ -93,6 +93,7 @@ function toJson(
     validation,
     promotion,
     rollback,
+    branchPruned,
   };
 }
 
@@ -162,6 +163,11 @@ function printEnd(output: Output, run: RunRecord): void {
     output.result(
       "Rolled back ",
       `${rollback.before.slice(0, 12)} -> ${rollback.after.slice(0, 12)} by ${rollback.by}, ${rollback.how}`,
+    );
+  if (run.branchPruned !== null)
+    output.result(
+      "Pruned      ",
+      `${run.branchPruned.at.slice(0, 10)} by ${run.branchPruned.by}, as ${run.branchPruned.because}; the branch was at ${run.branchPruned.head}`,
     );
   if (run.salvagedPatches > 0 && failure !== null) {
     const count = run.salvagedPatches === 1 ? "1 patch" : `${run.salvagedPatches} patches`;

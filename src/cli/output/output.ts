@@ -1,7 +1,7 @@
 import { type Segment, render, widthOf } from "./text.ts";
 
 export interface Stream {
-  readonly write: (text: string) => unknown;
+  readonly write: (text: string | Uint8Array) => unknown;
   readonly isTTY?: boolean | undefined;
 }
 
@@ -17,13 +17,21 @@ export interface Output {
   /** One JSON document on one line, on standard output. JSON strings escape control characters by themselves. */
   readonly json: (value: unknown) => void;
   readonly table: (rows: readonly (readonly Segment[])[]) => void;
+  /** Exact bytes for another program; on a terminal they are made visible like everything else. */
+  readonly bytes: (value: Uint8Array) => void;
+  /** Where results go: a person reads them on a terminal. */
+  readonly goesTo: "terminal" | "elsewhere";
+  /** An output whose results are gathered as they would be printed here, for a pager to show. */
+  readonly gathering: () => { readonly output: Output; readonly text: () => string };
 }
 
-export function makeOutput(streams: {
+interface Streams {
   readonly stdout: Stream;
   readonly stderr: Stream;
   readonly noColor: boolean;
-}): Output {
+}
+
+export function makeOutput(streams: Streams): Output {
   const colourOf = (stream: Stream) =>
     stream.isTTY === true && !streams.noColor ? ("on" as const) : ("off" as const);
   const result = (...segments: readonly Segment[]): void => {
@@ -39,6 +47,19 @@ export function makeOutput(streams: {
     },
     table(rows): void {
       for (const row of alignRows(rows)) result(...row);
+    },
+    bytes(value): void {
+      if (streams.stdout.isTTY === true) result(Buffer.from(value).toString("utf8").trimEnd());
+      else streams.stdout.write(value);
+    },
+    goesTo: streams.stdout.isTTY === true ? "terminal" : "elsewhere",
+    gathering() {
+      const parts: string[] = [];
+      const stdout: Stream = {
+        write: (text) => parts.push(text.toString()),
+        isTTY: streams.stdout.isTTY,
+      };
+      return { output: makeOutput({ ...streams, stdout }), text: () => parts.join("") };
     },
   };
 }

@@ -1,7 +1,8 @@
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { checkedOutIn } from "../../git/land.ts";
-import { createRef, deleteRef, readRef } from "../../git/publish.ts";
+import { createRef, deleteRef, hasCommit, readRef } from "../../git/publish.ts";
+import { commitsGone } from "../branches/gone.ts";
 import {
   type Decision,
   type DecisionServices,
@@ -65,6 +66,7 @@ export async function restore(
       );
     const { git } = services.principal;
     const { branch, head, id } = run.value;
+    if (!(await hasCommit(git, head))) return commitsGone(run.value);
     const back = await createRef(git, `refs/heads/${branch}`, head);
     if (!back.ok) return back;
     const dropped = await deleteRef(git, discardedRef(id), head);

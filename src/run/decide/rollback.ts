@@ -3,6 +3,7 @@ import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { commitsBetween } from "../../git/change-facts.ts";
 import { fastForward, isAncestor, refuseLoss, resetKeeping } from "../../git/land.ts";
+import { createRef } from "../../git/publish.ts";
 import { commitToMove } from "./checkout.ts";
 import {
   type Decision,
@@ -58,8 +59,20 @@ export async function rollback(
       why: `the promotion was on ${run.onto}`,
     });
     if (!head.ok) return head;
+    await returnBranch(services, run, request.by);
     return undo(services, request, { run, promotion, head: head.value });
   });
+}
+
+/** A pruned branch comes back first: after a rollback it may be the one thing that leads to the work. */
+async function returnBranch(
+  services: DecisionServices,
+  run: PublishedRun,
+  by: string,
+): Promise<void> {
+  if (run.branchPruned === null) return;
+  const back = await createRef(services.principal.git, `refs/heads/${run.branch}`, run.head);
+  if (back.ok) recordDecision(services, run, { type: "branch-returned", by });
 }
 
 interface At {

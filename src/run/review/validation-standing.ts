@@ -8,8 +8,8 @@ export function validationStanding(
   spec: Pick<RunSpec, "validate"> | undefined,
   tree: string | undefined,
 ): ValidationStanding {
-  const result = run.validation !== null && run.validation.tree === tree ? run.validation : null;
-  if (result === null)
+  const result = tree === undefined ? undefined : run.validations[tree];
+  if (result === undefined)
     return { kind: (spec?.validate.length ?? 0) > 0 ? "missing" : "not-required" };
   if (result.verdict === "passed") return { kind: "passed" };
   const bad = result.results.filter((one) => one.outcome !== "passed");

@@ -69,11 +69,12 @@ function dangerIn(line: string): string | undefined {
   const value = rest.join("\n");
   const [, name, variable] = /^submodule\.(.*)\.([^.]+)$/s.exec(key) ?? [];
   if (name === undefined) return undefined;
-  if (isBadPath(name)) return `names a submodule ${JSON.stringify(name)}`;
+  if (isBadPath(name))
+    return `names a submodule ${JSON.stringify(name)}, which leads elsewhere or reads as an option`;
   if (variable === "path" && isBadPath(value))
-    return `gives a submodule the path ${JSON.stringify(value)}`;
+    return `gives a submodule the path ${JSON.stringify(value)}, which leads elsewhere or reads as an option`;
   if (variable === "url" && isBadUrl(value))
-    return `gives a submodule the URL ${JSON.stringify(value)}`;
+    return `gives a submodule the URL ${JSON.stringify(value)}, which Git could take for an option or a program to run`;
   if (variable === "update" && value.startsWith("!"))
     return `has a submodule updated by a command of its own, ${JSON.stringify(value)}`;
   return undefined;

@@ -4,6 +4,7 @@ import { type Failure, fail } from "../core/failures.ts";
 import { type Result, err, ok } from "../core/result.ts";
 import type { RunRecord } from "../core/run-record.ts";
 import type { RunSpec } from "../core/run-spec.ts";
+import type { Engine } from "../engine/port.ts";
 import type { LeasePool } from "../lease/port.ts";
 import { isHeld } from "../files/lock-file.ts";
 import { mayBeAlive } from "../process/owner.ts";
@@ -29,9 +30,11 @@ export interface Recovery {
   readonly problems: readonly string[];
 }
 
-/** Like a run's services, with every pool that a dead run may have leased from. */
-export interface RecoverServices extends Omit<RunServices, "paths" | "leases"> {
+/** Like a run's services, with every pool that a dead run may have leased from, and every engine it may have run in. */
+export interface RecoverServices extends Omit<RunServices, "paths" | "leases" | "engine"> {
   readonly pools: readonly LeasePool[];
+  /** Those that answer; at least one. */
+  readonly engines: readonly Engine[];
 }
 
 /**
@@ -57,15 +60,15 @@ async function endDeadRun(
   run: RunRecord,
 ): Promise<Result<string, Failure>> {
   const paths = runPaths(recovering.env.stateDir, run.id);
-  const stopped = await removeContainers(recovering, run.id);
-  if (!stopped.ok) return stopped;
   const spec = await readSpec(paths);
+  const engine = await stopContainers(recovering, run.id, spec);
+  if (!engine.ok) return engine;
   const leases = spec.ok
     ? recovering.pools.find((pool) => pool.kind === spec.value.lease)
     : recovering.pools[0];
   if (leases === undefined)
     return fail("tool-missing", "It has a lease of treehouse, which is not available now.");
-  const services: RunServices = { ...recovering, paths, leases };
+  const services: RunServices = { ...recovering, engine: engine.value, paths, leases };
   const imported = spec.ok ? await finishImport(services, run, spec.value) : undefined;
   if (spec.ok && imported === undefined) await salvage(services, spec.value);
   const released = await step(services, releaseStage, { runId: run.id });
@@ -116,6 +119,24 @@ async function finishImport(
   return imported.ok ? imported.value : undefined;
 }
 
+/** The engine that the run's record names, without the run's containers. A run without a readable record may be in any. */
+async function stopContainers(
+  { engines }: RecoverServices,
+  runId: string,
+  spec: Result<RunSpec, Failure>,
+): Promise<Result<Engine, Failure>> {
+  const wanted = spec.ok ? spec.value.engine.kind : undefined;
+  const possible = engines.filter((engine) => wanted === undefined || engine.kind === wanted);
+  const [first] = possible;
+  if (first === undefined)
+    return fail("engine-unavailable", `It ran in ${wanted ?? "an engine"}, which does not answer.`);
+  for (const engine of possible) {
+    const stopped = await removeContainers({ engine }, runId);
+    if (!stopped.ok) return stopped;
+  }
+  return ok(first);
+}
+
 interface Report {
   readonly actions: string[];
   readonly problems: string[];
@@ -129,13 +150,15 @@ async function removeOrphans(services: RecoverServices, report: Report): Promise
 }
 
 async function removeOrphanContainers(services: RecoverServices, report: Report): Promise<void> {
-  const containers = await services.engine.list(stateId(services.env.stateDir));
-  if (!containers.ok) report.problems.push(containers.error.message);
-  for (const container of containers.ok ? containers.value : []) {
-    if (await isAlive(services, container.runId)) continue;
-    const removed = await services.engine.remove(container.name);
-    if (removed.ok) report.actions.push(`Removed the container ${container.name}.`);
-    else report.problems.push(removed.error.message);
+  for (const engine of services.engines) {
+    const containers = await engine.list(stateId(services.env.stateDir));
+    if (!containers.ok) report.problems.push(containers.error.message);
+    for (const container of containers.ok ? containers.value : []) {
+      if (await isAlive(services, container.runId)) continue;
+      const removed = await engine.remove(container.name);
+      if (removed.ok) report.actions.push(`Removed the container ${container.name}.`);
+      else report.problems.push(removed.error.message);
+    }
   }
 }
 

@@ -95,6 +95,7 @@ function hostEnvironment(
     noColor: true,
     user: "sample",
     docker: {},
+    podman: {},
     guard: {},
     git: { GIT_CONFIG_GLOBAL: places.globalConfig },
     read: () => undefined,

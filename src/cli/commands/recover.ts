@@ -4,8 +4,9 @@ import { agentAdapter } from "../../agents/registry.ts";
 import { EXIT } from "../../core/failures.ts";
 import { ok } from "../../core/result.ts";
 import { type Recovery, recover } from "../../run/recover.ts";
-import { type Context, engineOf, gitProgram, historyOf, principalOf } from "../context.ts";
+import { type Context, gitProgram, historyOf, principalOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
+import { answeringEngines } from "../engines.ts";
 import { humanProgress } from "../output/progress.ts";
 import { yellow } from "../output/text.ts";
 import { allPools } from "../prepare-run.ts";
@@ -28,10 +29,8 @@ async function perform(call: Call): Promise<CommandEnd> {
   if (!git.ok) return git;
   const principal = await principalOf(context);
   if (!principal.ok) return principal;
-  const engine = engineOf(context);
-  if (!engine.ok) return engine;
-  const probed = await engine.value.probe();
-  if (!probed.ok) return probed;
+  const engines = await answeringEngines(context);
+  if (!engines.ok) return engines;
   const opened = await historyOf(context);
   if (!opened.ok) return opened;
   using history = opened.value;
@@ -39,7 +38,7 @@ async function perform(call: Call): Promise<CommandEnd> {
     env: context.env,
     gitProgram: git.value,
     principal: principal.value,
-    engine: engine.value,
+    engines: engines.value,
     pools: await allPools(context, principal.value),
     history,
     adapter: agentAdapter("command"),

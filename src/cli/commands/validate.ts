@@ -77,7 +77,7 @@ async function validateAgain(call: Call, at: At): Promise<Result<Validation, Fai
       cure: "Set validate.commands in guardloop.toml and commit it.",
     });
   const services = await servicesFor(call, at, {
-    image: spec.value.image.name,
+    spec: spec.value,
     report: () => undefined,
   });
   if (!services.ok) return services;

@@ -13,14 +13,15 @@ export interface Agreed {
 }
 
 const NO_CAPABILITY = "0".repeat(16);
-const INIT = /^(docker-init|tini|catatonit)$/;
+const INIT = /^(docker-init|tini|catatonit|podman-init)$/;
 const DEVICES = new Set(
   "console core fd full mqueue null ptmx pts random shm stderr stdin stdout tty urandom zero".split(
     " ",
   ),
 );
 /** Mounts that every engine makes for name resolution, and its init. */
-const ENGINES_OWN = /^\/(etc\/(hosts|hostname|resolv\.conf)|(usr\/)?s?bin\/docker-init|dev)$/;
+const ENGINES_OWN =
+  /^\/(etc\/(hosts|hostname|resolv\.conf)|(usr\/)?s?bin\/docker-init|run\/(podman-init|\.containerenv)|dev)$/;
 
 /**
  * Compares what a probe found with what was agreed.
@@ -35,6 +36,7 @@ export function differences(found: Posture, agreed: Agreed): readonly string[] {
       (set) => found.status[set] === NO_CAPABILITY,
     ),
     "no-new-privileges": found.status.NoNewPrivs === "1",
+    setuid: found.setuid === String(agreed.uid),
     seccomp: found.status.Seccomp === "2",
     init: INIT.test(found.firstProcess),
     processes: found.processes.length <= 4,

@@ -106,7 +106,7 @@ function limits({ kind, atLimit }: Promised): void {
   test.each([
     ["processes", flood],
     ["memory", hog],
-  ])("its %s do not go beyond their limit, and nothing that was done is lost", async (_, more) => {
+  ])("beyond its limit of %s nothing goes, and nothing that was done is lost", async (_, more) => {
     using world = makeWorld(kind);
     const script = `${GOOD_AGENT}\n${more}; echo beside; true`;
     const ended = await world.run(script, ["--memory", "512m", "--pids", "200"]);

@@ -39,10 +39,7 @@ export async function validateTree(
   const commands = configured.length > 0 ? configured : otherwise;
   if (commands.length === 0) return ok(null);
   target.announce(commands);
-  const services = await servicesFor(call, at, {
-    image: spec.image.name,
-    report: () => undefined,
-  });
+  const services = await servicesFor(call, at, { spec, report: () => undefined });
   if (!services.ok) return services;
   return whileBusy(services.value, at.run.id, () =>
     validate(services.value, { spec, head, tree, commands }),

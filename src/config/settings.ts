@@ -20,6 +20,9 @@ export interface Settings {
   };
   readonly network: { readonly mode: "none" | "bridge" };
   readonly container: {
+    readonly engine: "docker" | "podman" | "auto";
+    /** Undefined for the engine's default. */
+    readonly runtime: string | undefined;
     readonly image: string;
     readonly memoryBytes: number;
     readonly cpus: number;

@@ -24,6 +24,8 @@ export const SETTINGS = [
   agent.authorName,
   agent.authorEmail,
   boundary.networkMode,
+  container.engine,
+  container.runtime,
   container.image,
   container.memory,
   container.cpus,
@@ -82,6 +84,8 @@ export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Setti
     },
     network: { mode: read(boundary.networkMode) },
     container: {
+      engine: read(container.engine),
+      runtime: read(container.runtime),
       image: read(container.image),
       memoryBytes: read(container.memory),
       cpus: read(container.cpus),

@@ -11,6 +11,8 @@ export interface HostEnvironment {
   readonly user: string;
   /** DOCKER_HOST, DOCKER_CONTEXT and DOCKER_CONFIG where set: the engine's client needs them. */
   readonly docker: Readonly<Record<string, string>>;
+  /** What Podman's client needs to find its storage, its configuration and the user's session, where set. */
+  readonly podman: Readonly<Record<string, string>>;
   /** Every variable that begins with GUARD_. */
   readonly guard: Readonly<Record<string, string>>;
   /** GIT_PAGER and PAGER where set, empty ones too. */

@@ -107,12 +107,12 @@ export const FAILURES = {
   "engine-unavailable": {
     exit: 3,
     meaning: "No container engine answers.",
-    cure: "Start Docker (for example `systemctl start docker`), then run `guardloop doctor`.",
+    cure: "Start Docker (for example `systemctl start docker`), or install Podman; then run `guardloop doctor`.",
   },
   "engine-unsupported": {
     exit: 3,
     meaning: "The container engine is set up in a way that is not supported yet.",
-    cure: "See docs/operator-contract.md, section Container engine.",
+    cure: "See docs/engines.md, section What is refused.",
   },
   "image-missing": {
     exit: 3,

@@ -27,7 +27,7 @@ export interface BenchSetup {
   readonly gitProgram: string;
   readonly guestBundle: string;
   /** An engine whose client gets this environment. */
-  readonly engineWith: (env: HostEnvironment) => Engine;
+  readonly engineWith: (env: HostEnvironment) => Promise<Engine>;
   readonly facts: EngineFacts;
   readonly image: ImageFacts;
   /** The container and the network of these are what is tried; the rest is as guardloop comes. */
@@ -71,7 +71,7 @@ export async function openBench(place: Place, setup: BenchSetup): Promise<Result
       env,
       gitProgram,
       principal: principal.value,
-      engine: setup.engineWith(env),
+      engine: await setup.engineWith(env),
       leases: leases.value,
       history: history.value,
       adapter,

@@ -2,7 +2,8 @@ import type { Agreed } from "./agreed.ts";
 import type { MountPoint } from "./probe/found.ts";
 
 /** Mounts that every engine makes for name resolution, and its init. */
-const ENGINES_OWN = /^\/(etc\/(hosts|hostname|resolv\.conf)|(usr\/)?s?bin\/docker-init|dev)$/;
+const ENGINES_OWN =
+  /^\/(etc\/(hosts|hostname|resolv\.conf)|(usr\/)?s?bin\/docker-init|run\/(podman-init|\.containerenv)|dev)$/;
 
 /** A mount in the words of `agreedMounts`; nothing for the engine's own. */
 export function describedMount({ target, type, options, source }: MountPoint): readonly string[] {

@@ -14,7 +14,7 @@ export interface PosturePart {
 
 const NO_CAPABILITY = "0".repeat(16);
 const CAPABILITY_SETS = ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"];
-const INIT = /^(docker-init|tini|catatonit)$/;
+const INIT = /^(docker-init|tini|catatonit|podman-init)$/;
 /** Init, guest, and the shell that started the probe, with one to spare. */
 const MOST_PROCESSES = 4;
 const NO_ROUTE = /^E(NETUNREACH|HOSTUNREACH|NETDOWN)$/;
@@ -49,6 +49,14 @@ const privileges: readonly PosturePart[] = [
     tries: "looks whether a setuid program would raise its rights",
     holds: ({ status }) => status["NoNewPrivs"] === "1",
     seen: ({ status }) => `NoNewPrivs ${status["NoNewPrivs"] ?? "?"}`,
+  },
+  {
+    name: "setuid",
+    tries: "starts a program of the image that is setuid root",
+    // An image without such a program, or a kernel that hides it, shows nothing.
+    holds: ({ setuid }, agreed) => setuid === String(agreed.uid) || setuid === "ENOENT",
+    seen: ({ setuid }) =>
+      setuid === "ENOENT" ? "no such program" : `it runs as uid ${setuid || "?"}`,
   },
   {
     name: "seccomp",

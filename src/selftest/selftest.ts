@@ -29,7 +29,7 @@ export interface Tried extends Listed, Judgement {}
  * @returns `interrupted` when the signal came meanwhile, or what kept it from beginning.
  */
 export async function selftest(setup: SelftestSetup): Promise<Result<readonly Tried[], Failure>> {
-  const engine = setup.engineWith(setup.env);
+  const engine = await setup.engineWith(setup.env);
   await removeDead(setup.env, engine);
   await using directory = await ownDirectory(setup.env, newRunId(setup.now()), engine);
   const probe = await readFile(setup.probeBundle, "utf8");

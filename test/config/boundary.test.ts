@@ -34,6 +34,8 @@ test("the user's own sources need no trust, and then the repository's value is n
 
 const LOOSENING: Record<string, string> = {
   "network.mode": '"bridge"',
+  "container.engine": '"podman"',
+  "container.runtime": '"runsc"',
   "container.image": '"evil:latest"',
   "agent.pass_env": '["AWS_SECRET_ACCESS_KEY"]',
   "container.memory": '"4097m"',
@@ -66,6 +68,8 @@ test("exactly those settings can loosen the boundary", () => {
 
 const HARMLESS: Record<string, string> = {
   "network.mode": '"none"',
+  "container.engine": '"auto"',
+  "container.runtime": '""',
   "container.image": '"guardloop-agent"',
   "agent.pass_env": "[]",
   "container.memory": '"2g"',

@@ -18,6 +18,8 @@ test("with no source at all, every setting has the default that was agreed", () 
     },
     network: { mode: "none" },
     container: {
+      engine: "auto",
+      runtime: undefined,
       image: "guardloop-agent",
       memoryBytes: 4 * GIB,
       cpus: 4,
@@ -64,6 +66,8 @@ test("every setting can be set by its GUARD_ variable and by its key on the comm
     "agent.author_name": "Robot",
     "agent.author_email": "robot@example.invalid",
     "network.mode": "bridge",
+    "container.engine": "podman",
+    "container.runtime": "runsc",
     "container.image": "node:22",
     "container.memory": "1g",
     "container.cpus": "2",

@@ -1,4 +1,4 @@
-import { existsSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -143,6 +143,19 @@ async function whileItRuns(): Promise<void> {
   await call(world, "show @last");
   process.kill(pid, "SIGINT");
   keep("guardloop run", (await ended).stdout);
+  await showOldRecords();
+}
+
+/** A record of 0.1, which kept less of the engine, and one that cannot be read. */
+async function showOldRecords(): Promise<void> {
+  const listed = JSON.parse((await world.guardloop(["runs", "--json"])).stdout);
+  const specFile = join(world.state, "runs", String(listed.runs[0].id), "spec.json");
+  const spec = JSON.parse(readFileSync(specFile, "utf8"));
+  const { kind, version } = spec.engine;
+  writeFileSync(specFile, JSON.stringify({ ...spec, engine: { kind, version } }));
+  await call(world, "show @last");
+  rmSync(specFile);
+  await call(world, "show @last");
 }
 
 /** One that holds, one that does not on an engine that isolates nothing, and what is there to try. */

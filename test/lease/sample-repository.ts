@@ -97,6 +97,7 @@ function hostEnvironment(
     docker: {},
     pager: {},
     terminal: {},
+    podman: {},
     guard: {},
     git: { GIT_CONFIG_GLOBAL: places.globalConfig },
     read: () => undefined,

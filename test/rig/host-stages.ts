@@ -78,6 +78,7 @@ function hostEnvironment(stateDir: string): HostEnvironment {
     noColor: true,
     user: "sample",
     docker: {},
+    podman: {},
     pager: {},
     terminal: {},
     guard: {},

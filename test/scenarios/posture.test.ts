@@ -1,65 +1,21 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import {
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Agreed } from "../../src/selftest/agreed.ts";
 import type { Found } from "../../src/selftest/probe/found.ts";
 import { differences } from "../contract/expected-posture.ts";
-import { GOOD_AGENT, type World, leftovers, makeWorld, runsOf } from "../rig/world.ts";
+import { type Probed, bundledProbe, probeByRun } from "../contract/probed-run.ts";
+import { type World, leftovers, makeWorld } from "../rig/world.ts";
 
-/** The probe as one file that any Node from 18 on runs, as it is built and packed. */
-function bundledProbe(): string {
-  return readFileSync(join(import.meta.dirname, "../../dist/selftest/probe.mjs"), "utf8");
-}
+type ProbedWorld = Probed & { readonly world: World };
 
-interface Probed {
-  readonly world: World;
-  readonly posture: Found;
-  readonly agreed: Agreed & { readonly runId: string };
-  /** The argv in the run's record. */
-  readonly argv: readonly string[];
-  readonly runId: string;
-}
-
-/** A whole run whose agent is the probe; what it finds comes back as a file on the agent branch. */
-async function probeByRun(): Promise<Probed> {
-  const world = makeWorld("docker");
-  world.write("probe.mjs", bundledProbe());
-  world.write(".env", "SECRET=1\n");
-  world.write(".gitignore", ".env\n");
-  world.commit("A probe");
-  const ended = await world.run(`node probe.mjs posture.json\n${GOOD_AGENT}`, [], {
-    env: { SECRET_OF_MINE: "s3cr3t" },
-  });
-  if (ended.code !== 0) throw new Error(ended.stderr);
-  const [run] = await runsOf(world);
-  const runId = run?.id ?? "";
-  const record = join(world.state, "runs", runId);
-  const text = world.git("show", `${run?.branch}:posture.json`);
-  const spec = JSON.parse(readFileSync(join(record, "spec.json"), "utf8"));
-  const container = JSON.parse(readFileSync(join(record, "container.json"), "utf8"));
-  return {
-    world,
-    runId,
-    posture: JSON.parse(text) as Found,
-    agreed: { ...spec.container, runId },
-    argv: container.argv,
-  };
-}
-
-let probed: Probed;
+let probed: ProbedWorld;
 beforeAll(async () => {
-  probed = await probeByRun();
+  const world = makeWorld("docker");
+  probed = { world, ...(await probeByRun(world)) };
 });
 afterAll(() => {
   probed.world[Symbol.dispose]();
@@ -67,10 +23,7 @@ afterAll(() => {
 
 describe("an agent in a real container", () => {
   test("finds exactly the posture that was agreed", () => {
-    const agent = { ...probed.posture.environment };
-    // The shell that started the probe adds these.
-    for (const name of ["PWD", "OLDPWD", "SHLVL", "_"]) delete agent[name];
-    expect(differences({ ...probed.posture, environment: agent }, probed.agreed)).toEqual([]);
+    expect(differences(probed.posture, probed.agreed)).toEqual([]);
   });
 
   test("sees of the host nothing but directories of its own run", () => {

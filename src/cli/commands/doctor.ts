@@ -11,6 +11,7 @@ import { readPlan } from "../../run/choice/plan.ts";
 import { type Context, gitProgram, historyOf, principalOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
 import { size } from "../output/duration.ts";
+import { engineText, shortId } from "../output/engine.ts";
 import { green, red, yellow } from "../output/text.ts";
 import { engineAndImage, poolFor } from "../prepare-run.ts";
 import { settingsHere } from "../settings.ts";
@@ -115,11 +116,14 @@ async function engineChecks(context: Context, settings: Settings): Promise<reado
     return [problem(tools.error.code.startsWith("image") ? "image" : "engine", tools.error)];
   const { facts } = tools.value;
   return [
-    good(
-      "engine",
-      `${facts.kind} ${facts.version}, ${facts.cpus} CPUs, ${size(facts.memoryBytes)}`,
-    ),
-    good("image", `${image} (${tools.value.image.id.slice(0, 19)})`),
+    good("engine", `${engineText(facts)}, ${facts.cpus} CPUs, ${size(facts.memoryBytes)}`),
+    ...tools.value.notices.map((text): Check => ({
+      name: "engine",
+      verdict: "warning",
+      text,
+      cure: null,
+    })),
+    good("image", `${image} (${shortId(tools.value.image.id)})`),
   ];
 }
 

@@ -5,9 +5,11 @@ import { EXIT, type Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { keepAside } from "../../history/damage.ts";
 import type { History } from "../../history/port.ts";
-import { type Recovery, recover } from "../../run/recover.ts";
-import { type Context, engineOf, gitProgram, historyOf, principalOf } from "../context.ts";
+import type { Recovery } from "../../run/afterwards/recovery.ts";
+import { recover } from "../../run/recover.ts";
+import { type Context, gitProgram, historyOf, principalOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
+import { answeringEngines } from "../engines.ts";
 import { humanProgress } from "../output/progress.ts";
 import { yellow } from "../output/text.ts";
 import { allPools } from "../prepare-run.ts";
@@ -30,10 +32,8 @@ async function perform(call: Call): Promise<CommandEnd> {
   if (!git.ok) return git;
   const principal = await principalOf(context);
   if (!principal.ok) return principal;
-  const engine = engineOf(context);
-  if (!engine.ok) return engine;
-  const probed = await engine.value.probe();
-  if (!probed.ok) return probed;
+  const engines = await answeringEngines(context);
+  if (!engines.ok) return engines;
   const opened = await openOrBegin(context);
   if (!opened.ok) return opened;
   using history = opened.value.history;
@@ -41,7 +41,7 @@ async function perform(call: Call): Promise<CommandEnd> {
     env: context.env,
     gitProgram: git.value,
     principal: principal.value,
-    engine: engine.value,
+    engines: engines.value,
     pools: await allPools(context, principal.value),
     history,
     adapter: agentAdapter("command"),

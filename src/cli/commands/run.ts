@@ -10,7 +10,9 @@ import { recover } from "../../run/recover.ts";
 import { type SeriesEnd, type SeriesServices, runSeries } from "../../run/series.ts";
 import { type Context, gitProgram, historyOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
+import { answeringEngines } from "../engines.ts";
 import { printFailure } from "../output/failure.ts";
+import { engineText } from "../output/engine.ts";
 import { humanProgress, jsonProgress } from "../output/progress.ts";
 import { stateText } from "../output/state.ts";
 import { bold, dim, yellow } from "../output/text.ts";
@@ -65,7 +67,9 @@ async function perform(call: Call): Promise<CommandEnd> {
   for (const text of prepared.value.notices) report({ type: "notice", runId: null, text });
   announce(call, prepared.value);
   const pools = await allPools(context, services.principal);
-  const recovered = await recover({ ...services, pools });
+  const others = await answeringEngines(context);
+  const engines = others.ok ? others.value : [services.engine];
+  const recovered = await recover({ ...services, pools, engines });
   for (const text of [...recovered.actions, ...recovered.problems])
     report({ type: "notice", runId: null, text });
   const series = await runSeries(services, prepared.value.invocation, {
@@ -96,8 +100,11 @@ function announce({ context, format }: Call, { invocation, leases }: PreparedRun
         "Promote auto: what an agent made lands in your checkout without anybody having looked at it.",
       ),
     );
+  const { engine } = invocation;
   context.output.progress(
-    dim(`Leases: ${leases.description}. Image: ${settings.container.image}.`),
+    dim(
+      `Engine: ${engineText(engine)}. Image: ${settings.container.image}. Leases: ${leases.description}.`,
+    ),
   );
 }
 

@@ -5,7 +5,7 @@ import { type Result, ok } from "../../core/result.ts";
 import type { Verdict } from "../../selftest/attack.ts";
 import { LIST, type Listed } from "../../selftest/attacks.ts";
 import { type Tried, selftest } from "../../selftest/selftest.ts";
-import { type Context, engineOf, gitProgram } from "../context.ts";
+import { type Context, gitProgram } from "../context.ts";
 import {
   type Call,
   type CommandEnd,
@@ -15,6 +15,7 @@ import {
   gather,
   listOption,
 } from "../define.ts";
+import { engineOf } from "../engines.ts";
 import { type Styled, bold, dim, green, red, yellow } from "../output/text.ts";
 import { engineAndImage } from "../prepare-run.ts";
 import { addSettingOptions, settingFlags } from "../setting-options.ts";
@@ -91,18 +92,20 @@ async function tried(call: Call, only: ReadonlySet<string>): Promise<Result<Repo
   if (!git.ok) return git;
   const resolved = await settingsHere(context, settingFlags(call));
   if (!resolved.ok) return resolved;
-  const { settings, notices } = resolved.value;
-  for (const notice of notices) context.output.progress(yellow("note: "), notice);
+  const { settings } = resolved.value;
+  for (const notice of resolved.value.notices) context.output.progress(yellow("note: "), notice);
   const tools = await engineAndImage(context, settings);
   if (!tools.ok) return tools;
   const { engine, facts, image } = tools.value;
+  for (const notice of tools.value.notices) context.output.progress(yellow("note: "), notice);
   const attacks = await selftest({
     env: context.env,
     gitProgram: git.value,
     guestBundle: join(context.packageRoot, "dist/guest/guest.mjs"),
     probeBundle: join(context.packageRoot, "dist/selftest/probe.mjs"),
-    engineWith: (env) => {
-      const other = engineOf({ ...context, env });
+    engineWith: async (env) => {
+      const runtime = settings.container.runtime ?? "";
+      const other = await engineOf({ ...context, env }, facts.kind, runtime);
       return other.ok ? other.value : engine;
     },
     facts,

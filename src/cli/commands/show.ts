@@ -15,6 +15,7 @@ import { withRun } from "../with-run.ts";
 import { namingRun } from "../output/failure.ts";
 import type { Output } from "../output/output.ts";
 import { duration, size } from "../output/duration.ts";
+import { engineText } from "../output/engine.ts";
 import { printValidation } from "../output/validation.ts";
 import { stateText } from "../output/state.ts";
 import { bold, dim, green, red } from "../output/text.ts";
@@ -39,7 +40,14 @@ async function perform(call: Call): Promise<CommandEnd> {
     const artifacts = await artifactsOf(paths.artifacts);
     const remarks = (await readImportReport(paths))?.remarks ?? [];
     if (call.format === "json") {
-      call.context.output.json(toJson(run, { artifacts, remarks, record: paths.root }));
+      call.context.output.json(
+        toJson(run, {
+          engine: spec.ok ? engineJson(spec.value) : null,
+          artifacts,
+          remarks,
+          record: paths.root,
+        }),
+      );
       return ok(EXIT.done);
     }
     printRun(call.context.output, run, spec.ok ? spec.value : undefined);
@@ -76,6 +84,7 @@ async function artifactsOf(directory: string): Promise<readonly ArtifactSummary[
 function toJson(
   run: RunRecord,
   more: {
+    readonly engine: ReturnType<typeof engineJson> | null;
     readonly artifacts: readonly ArtifactSummary[];
     readonly remarks: readonly string[];
     readonly record: string;
@@ -95,6 +104,12 @@ function toJson(
     rollback,
     branchPruned,
   };
+}
+
+/** Runtime and rights are null in records of 0.1, which did not keep them. */
+function engineJson({ engine, image }: RunSpec) {
+  const { kind, version, runtime = null, rights = null } = engine;
+  return { kind, version, runtime, rights, image: image.name, imageId: image.id };
 }
 
 function printRun(output: Output, run: RunRecord, spec: RunSpec | undefined): void {
@@ -117,6 +132,7 @@ function printRun(output: Output, run: RunRecord, spec: RunSpec | undefined): vo
     `, network ${run.network}`,
     spec === undefined ? "" : `, image ${spec.image.name}`,
   );
+  if (spec !== undefined) output.result("Engine      ", engineText(spec.engine));
   if (run.branch !== null)
     output.result(
       "Branch      ",

@@ -7,6 +7,8 @@ export interface Found {
   readonly hostname: string;
   /** Of /proc/self/status: CapInh, CapPrm, CapEff, CapBnd, CapAmb, NoNewPrivs, Seccomp. */
   readonly status: Readonly<Record<string, string>>;
+  /** Effective uid of a program of the image that is setuid root, or the error code of starting it. */
+  readonly setuid: string;
   readonly firstProcess: string;
   /** Command names of all processes but the probe's own. */
   readonly processes: readonly string[];

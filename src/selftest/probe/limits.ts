@@ -1,12 +1,14 @@
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { read } from "./read.ts";
 
-/** Soft and hard limit of what a process may have, as the kernel says it. */
+/** Soft and hard limit of what a process may have. Asked of a shell: not every kernel shows /proc/self/limits. */
 export function limits(): Record<string, string> {
-  const text = read("/proc/self/limits");
-  const one = (name: string): string =>
-    new RegExp(`^${name}\\s+(\\S+)\\s+(\\S+)`, "m").exec(text)?.slice(1).join(" ") ?? "?";
-  return { nofile: one("Max open files"), core: one("Max core file size") };
+  const script = "echo $(ulimit -Sn) $(ulimit -Hn); echo $(ulimit -Sc) $(ulimit -Hc)";
+  const [nofile = "", core = ""] = execFileSync("sh", ["-c", script], { encoding: "utf8" }).split(
+    "\n",
+  );
+  return { nofile, core };
 }
 
 /** The limits in force, from cgroup v1 or v2. */

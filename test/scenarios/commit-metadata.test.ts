@@ -102,7 +102,7 @@ describe("a message", () => {
     );
     expect(findings.get("meaningful-message")?.paths).toEqual([
       expect.stringMatching(/^[0-9a-f]{12} line 3: Claimed-Guardloop-Run: 990101-000000-aaaaa$/),
-      expect.stringMatching(/^[0-9a-f]{12} line 4: Claimed-guardloop-task: T9$/),
+      expect.stringMatching(/^[0-9a-f]{12} line 4: Claimed-guardloop-task : T9$/),
       expect.stringMatching(/^[0-9a-f]{12} line 5: Claimed-Original-Author: You <y@o\.u>$/),
     ]);
   });

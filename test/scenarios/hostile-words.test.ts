@@ -39,8 +39,8 @@ const AGENT = `
 nasty=$(printf '${IN_SHELL}')
 echo "out $nasty"; printf 'over\\rwritten NASTY\\n'; echo "err $nasty" >&2
 echo "content $nasty" > "file $nasty.txt"
-mkdir -p .github/workflows; echo "$nasty" > ".github/workflows/$nasty.yml"
-ln -s "/etc/$nasty" "link-$nasty"
+echo "$nasty" > ".github/workflows/$nasty.yml"
+ln -s "/etc/$nasty" link
 sed -i 's/^Status: ready/Status: done/' docs/TASKS.md
 git add -A
 git -c user.name="Name $nasty" -c user.email="m@$nasty" commit -q -m "Subject $nasty
@@ -55,6 +55,9 @@ function nastyWorld(): World {
   const world = makeWorld();
   world.write("docs/TASKS.md", PLAN);
   world.write(`docs/tasks/one-${NASTY}.md`, `# One file ${NASTY}\n\nStatus: ${NASTY}\n`);
+  // Control characters in a new name are refused; these are the user's own already.
+  for (const name of [`file ${NASTY}.txt`, `.github/workflows/${NASTY}.yml`])
+    world.write(name, "mine\n");
   world.commit("A nasty plan");
   return world;
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { stateId } from "../../src/run/paths.ts";
 import { fullCircle, show, succeed } from "../rig/lifecycle.ts";
 import {
   GOOD_AGENT,
@@ -219,7 +220,11 @@ describe("faults", () => {
     using world = worldWithBoth({});
     for (const engine of ["containers", "podman-containers"]) {
       mkdirSync(join(world.bin, engine));
-      const left = JSON.stringify({ pid: 2 ** 22, run: "261129-164712-k3f9q" });
+      const left = JSON.stringify({
+        pid: 2 ** 22,
+        run: "261129-164712-k3f9q",
+        state: stateId(world.state),
+      });
       writeFileSync(join(world.bin, engine, `guardloop-of-${engine}-agent`), left);
     }
     const recovered = await succeed(world, ["recover"]);

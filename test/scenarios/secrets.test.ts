@@ -70,8 +70,8 @@ test("commit messages are searched too", async () => {
   expect(findings.get("secret-added")?.paths).toEqual([
     expect.stringMatching(/^commit [0-9a-f]{12} \(a GitHub token\)$/),
   ]);
-  expect(findings.get("checks-disabled")?.paths).toEqual([
-    expect.stringMatching(/^commit [0-9a-f]{12} \(\[skip ci\]\)$/),
+  expect(findings.get("meaningful-message")?.paths).toEqual([
+    expect.stringMatching(/^[0-9a-f]{12} line 3: \[skip ci\]$/),
   ]);
 });
 

@@ -6,6 +6,7 @@ import { EXIT, type ExitStatus, exitStatusOf } from "../core/failures.ts";
 import { failure } from "../core/failures.ts";
 import { err } from "../core/result.ts";
 import { endLivingChildren } from "../process/spawn.ts";
+import { STOP_SIGNAL } from "../run/stop-request.ts";
 import type { Context } from "./context.ts";
 import type { CommandEnd, Format } from "./define.ts";
 import { printFailure } from "./output/failure.ts";
@@ -79,7 +80,7 @@ function usageFailure(error: CommanderError): CommandEnd {
   );
 }
 
-/** Ctrl-C or SIGTERM once ends a run in order; twice ends the process at once. */
+/** Ctrl-C or SIGTERM once ends a run in order; twice ends the process at once. `guardloop stop` only ever does the first. */
 function interruptSignal(output: Output): AbortSignal {
   const controller = new AbortController();
   const onSignal = (): void => {
@@ -92,7 +93,13 @@ function interruptSignal(output: Output): AbortSignal {
     output.progress("guardloop: ending in order; press Ctrl-C again to end at once.");
     controller.abort();
   };
+  const onStop = (): void => {
+    if (controller.signal.aborted) return;
+    output.progress("guardloop: told to stop by `guardloop stop`; ending in order.");
+    controller.abort();
+  };
   process.on("SIGINT", onSignal);
+  process.on(STOP_SIGNAL, onStop);
   process.on("SIGTERM", onSignal);
   // A closed pipe (`guardloop logs … | head`) is not an error of ours.
   process.stdout.on("error", () => undefined);

@@ -1,3 +1,4 @@
+/* oxlint-disable max-lines -- one table of everything; splitting it would hide that it is whole */
 import { type Result, err } from "./result.ts";
 
 /** What the process says to its caller; see docs/failures.md. */
@@ -141,6 +142,16 @@ export const FAILURES = {
     meaning: "Another guardloop command is changing this repository.",
     cure: "Wait for it to end, then try again.",
   },
+  "owner-gone": {
+    exit: 3,
+    meaning: "The process that owned the run is gone; nobody is there to stop or to watch.",
+    cure: "Run `guardloop recover` in the run's repository.",
+  },
+  "owner-out-of-reach": {
+    exit: 3,
+    meaning: "The run's process is on another host, belongs to another user, or cannot be proven.",
+    cure: "Run the command where the run was started, as the same user.",
+  },
   "state-unusable": {
     exit: 3,
     meaning: "The state directory or its database cannot be used.",
@@ -197,6 +208,11 @@ export const FAILURES = {
     meaning:
       "The container was killed, and not by guardloop: at its memory limit, or from outside.",
     cure: "Raise container.memory, or look who killed it.",
+  },
+  "still-ending": {
+    exit: 1,
+    meaning: "The run was told to stop and has not ended yet.",
+    cure: "Wait, or run `guardloop stop RUN --now`.",
   },
   "release-failed": {
     exit: 1,

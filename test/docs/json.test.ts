@@ -116,14 +116,11 @@ async function failures(): Promise<void> {
 async function whileItRuns(): Promise<void> {
   world.git("clean", "-fdq");
   const started = join(world.root, "started");
-  let pid = 0;
-  const ended = world.run(`touch ${started}; sleep 60`, ["--json", "--lease", "builtin"], {
-    onStart: (id) => (pid = id),
-  });
+  const ended = world.run(`touch ${started}; sleep 60`, ["--json", "--lease", "builtin"]);
   while (!existsSync(started)) await delay(50);
   await call(world, "runs");
   await call(world, "show @last");
-  process.kill(pid, "SIGINT");
+  await call(world, "stop @last");
   keep("guardloop run", (await ended).stdout);
 }
 

@@ -22,6 +22,7 @@ const COMMANDS = [
   ["trust"],
   ["validate"],
   ["salvage"],
+  ["stop"],
 ] as const;
 
 const ABOUT_A_RUN = [
@@ -34,6 +35,7 @@ const ABOUT_A_RUN = [
   "rollback",
   "validate",
   "salvage",
+  "stop",
 ];
 
 describe("help", () => {

@@ -1,14 +1,11 @@
-import { join } from "node:path";
 import type { Command } from "commander";
-import { agentAdapter } from "../../agents/registry.ts";
 import { EXIT } from "../../core/failures.ts";
 import { ok } from "../../core/result.ts";
-import { type Recovery, recover } from "../../run/recover.ts";
-import { type Context, engineOf, gitProgram, historyOf, principalOf } from "../context.ts";
+import type { Recovery } from "../../run/recover.ts";
+import { type Context, principalOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
-import { humanProgress } from "../output/progress.ts";
 import { yellow } from "../output/text.ts";
-import { allPools } from "../prepare-run.ts";
+import { recoverRepository } from "../recover-repository.ts";
 
 export function recoverCommand(context: Context, finish: Finish): Command {
   const command = define({
@@ -23,33 +20,12 @@ export function recoverCommand(context: Context, finish: Finish): Command {
 }
 
 async function perform(call: Call): Promise<CommandEnd> {
-  const { context } = call;
-  const git = gitProgram(context);
-  if (!git.ok) return git;
-  const principal = await principalOf(context);
+  const principal = await principalOf(call.context);
   if (!principal.ok) return principal;
-  const engine = engineOf(context);
-  if (!engine.ok) return engine;
-  const probed = await engine.value.probe();
-  if (!probed.ok) return probed;
-  const opened = await historyOf(context);
-  if (!opened.ok) return opened;
-  using history = opened.value;
-  const recovery = await recover({
-    env: context.env,
-    gitProgram: git.value,
-    principal: principal.value,
-    engine: engine.value,
-    pools: await allPools(context, principal.value),
-    history,
-    adapter: agentAdapter("command"),
-    guestBundle: join(context.packageRoot, "dist/guest/guest.mjs"),
-    now: context.now,
-    report: call.format === "json" ? () => undefined : humanProgress(context.output),
-    signal: context.interrupt,
-  });
-  say(call, recovery);
-  return ok(recovery.problems.length > 0 ? EXIT.failed : EXIT.done);
+  const recovery = await recoverRepository(call, principal.value);
+  if (!recovery.ok) return recovery;
+  say(call, recovery.value);
+  return ok(recovery.value.problems.length > 0 ? EXIT.failed : EXIT.done);
 }
 
 function say(call: Call, recovery: Recovery): void {

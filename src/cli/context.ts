@@ -8,6 +8,7 @@ import { ensurePrivateDirectory } from "../files/private-directory.ts";
 import { type Principal, openPrincipal } from "../git/principal.ts";
 import type { History } from "../history/port.ts";
 import { findProgram } from "../process/find-program.ts";
+import type { Keyboard } from "./output/keyboard.ts";
 import type { Output } from "./output/output.ts";
 
 /** What every command is handed. */
@@ -24,6 +25,8 @@ export interface Context {
   readonly packageRoot: string;
   /** True when a person can be asked. */
   readonly interactive: boolean;
+  /** Undefined where standard input is not a terminal. */
+  readonly keyboard: Keyboard | undefined;
 }
 
 export function gitProgram(context: Context): Result<string, Failure> {

@@ -10,6 +10,7 @@ import { STOP_SIGNAL } from "../run/stop-request.ts";
 import type { Context } from "./context.ts";
 import type { CommandEnd, Format } from "./define.ts";
 import { printFailure } from "./output/failure.ts";
+import { keyboardOf } from "./output/keyboard.ts";
 import { type Output, makeOutput } from "./output/output.ts";
 import { makeProgram } from "./program.ts";
 
@@ -34,6 +35,7 @@ async function main(): Promise<ExitStatus> {
     now: () => new Date(),
     interrupt: interruptSignal(output),
     packageRoot,
+    keyboard: keyboardOf(process.stdin),
     interactive: process.stdin.isTTY && process.stderr.isTTY,
   };
   let end: CommandEnd = { ok: true, value: EXIT.done };

@@ -13,6 +13,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Make>> = new Map<string, () =>
   ["runs", async () => (await import("./commands/runs.ts")).runsCommand],
   ["show", async () => (await import("./commands/show.ts")).showCommand],
   ["logs", async () => (await import("./commands/logs.ts")).logsCommand],
+  ["watch", async () => (await import("./commands/watch.ts")).watchCommand],
   ["stop", async () => (await import("./commands/stop.ts")).stopCommand],
   ["review", async () => (await import("./commands/review.ts")).reviewCommand],
   ["validate", async () => (await import("./commands/validate.ts")).validateCommand],

@@ -85,6 +85,15 @@ export interface Validation {
   readonly results: readonly ValidationResult[];
 }
 
+/** The most that was seen of a container; what happened between two looks is not in it. */
+export interface ResourcePeaks {
+  /** 100 is one processor. */
+  readonly cpuPercent: number;
+  readonly memoryBytes: number;
+  /** How often it was looked at. */
+  readonly samples: number;
+}
+
 /** How the container came to its end. */
 export interface AgentEnding {
   readonly kind:
@@ -100,6 +109,8 @@ export interface AgentEnding {
   readonly endedAt: string;
   /** The engine reported that the memory limit was hit, even where the run went on. */
   readonly hitMemoryLimit: boolean;
+  /** The most that was seen of the container; missing where nothing was measured. */
+  readonly peaks?: ResourcePeaks;
 }
 
 export interface StageTiming {

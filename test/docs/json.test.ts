@@ -1,4 +1,4 @@
-import { existsSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -116,12 +116,33 @@ async function failures(): Promise<void> {
 async function whileItRuns(): Promise<void> {
   world.git("clean", "-fdq");
   const started = join(world.root, "started");
+  await watchedRun();
   const ended = world.run(`touch ${started}; sleep 60`, ["--json", "--lease", "builtin"]);
   while (!existsSync(started)) await delay(50);
   await call(world, "runs");
   await call(world, "show @last");
+  const watching = call(world, "watch");
   await call(world, "stop @last");
   keep("guardloop run", (await ended).stdout);
+  await watching;
+}
+
+/** A run that is let go when its watcher has seen all there is to see. */
+async function watchedRun(): Promise<void> {
+  const wait = join(world.root, "wait");
+  const begun = join(world.root, "begun");
+  writeFileSync(wait, "");
+  const ended = world.run(
+    `echo said; touch half ${begun}; while [ -e ${wait} ]; do sleep 0.1; done; ${GOOD_AGENT}`,
+    ["--lease", "builtin"],
+  );
+  while (!existsSync(begun)) await delay(50);
+  let seen = "";
+  const watching = world.guardloop(["watch", "--json"], { onStdout: (text) => (seen += text) });
+  while (!/"container":\{.*"files":\{/.test(seen)) await delay(50);
+  rmSync(wait);
+  keep("guardloop watch", (await watching).stdout);
+  await ended;
 }
 
 async function image(): Promise<void> {

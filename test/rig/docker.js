@@ -34,7 +34,7 @@ if (faults.daemonGone === true)
   );
 
 const verb = argv[0] === "image" ? `image ${argv[1]}` : argv[0];
-const verbs = { info, "image inspect": inspectImage, run, ps, kill, rm, events };
+const verbs = { info, "image inspect": inspectImage, run, ps, kill, rm, events, stats };
 const handler = verbs[verb];
 if (handler === undefined) die(`docker: '${verb}' is not scripted`, 1);
 await handler();
@@ -99,6 +99,14 @@ function rm() {
     process.kill(-JSON.parse(readFileSync(file, "utf8")).pid, "SIGKILL");
   } catch {}
   rmSync(file, { force: true });
+}
+
+function stats() {
+  const name = argv.at(-1);
+  if (!existsSync(join(containers, name)))
+    die(`Error response from daemon: No such container: ${name}`, 1);
+  const { cpu = "12.50%", memory = "256MiB / 4GiB" } = faults.stats ?? {};
+  console.log(JSON.stringify({ Name: name, CPUPerc: cpu, MemUsage: memory }));
 }
 
 function events() {

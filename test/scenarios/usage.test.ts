@@ -23,6 +23,7 @@ const COMMANDS = [
   ["validate"],
   ["salvage"],
   ["stop"],
+  ["watch"],
 ] as const;
 
 const ABOUT_A_RUN = [

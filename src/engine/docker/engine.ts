@@ -4,6 +4,7 @@ import type { ContainerEnd, ContainerSpec, Engine } from "../port.ts";
 import { runArguments } from "../posture.ts";
 import { type DockerClient, engineFailure } from "./client.ts";
 import { inspectImage, parseJson, probeDocker } from "./facts.ts";
+import { dockerStats } from "./stats.ts";
 
 /** Statuses with which the client says that the container itself never ran; see docker-run(1). */
 const CLIENT_STATUSES: ReadonlySet<number> = new Set([125, 126, 127]);
@@ -60,6 +61,7 @@ export function dockerEngine({ program, docker, now }: DockerOptions): Engine {
       const exit = await docker(["rm", "--force", name]);
       return absentIsFine(exit, `remove the container ${name}`);
     },
+    stats: (name) => dockerStats(docker, name),
     list: (stateId) => listOurs(docker, stateId),
   };
 }

@@ -6,6 +6,7 @@ import { writeAtomic } from "../../files/write-atomic.ts";
 import { agentRecorder } from "../container/agent-recorder.ts";
 import { type Clock, startClocks } from "../container/clocks.ts";
 import { containerSpec } from "../container/container.ts";
+import { watchResources } from "../container/resource-peaks.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
 
@@ -65,6 +66,7 @@ async function runContainer(
     signal: services.signal,
     onLimit: (name) => void services.engine.signal(container.name, name),
   });
+  using resources = watchResources(services.engine, container.name);
   const startedAt = services.now().toISOString();
   const end = await services.engine.run(
     container,
@@ -82,7 +84,9 @@ async function runContainer(
   const exitCode = end.ok ? end.value.exitCode : 137;
   const hitMemoryLimit = end.ok && end.value.outOfMemory;
   const kind = endingKind(limit, exitCode, hitMemoryLimit);
-  return ok({ kind, exitCode, startedAt, endedAt, hitMemoryLimit });
+  const peaks = resources.seen();
+  const measured = peaks === undefined ? {} : { peaks };
+  return ok({ kind, exitCode, startedAt, endedAt, hitMemoryLimit, ...measured });
 }
 
 /** A guest that ends with its own status has survived whatever hit the memory limit beside it. */

@@ -2,7 +2,7 @@ import { type LiveLines, liveLines } from "./live-lines.ts";
 import { type Segment, render, widthOf } from "./text.ts";
 
 export interface Stream {
-  readonly write: (text: string) => unknown;
+  readonly write: (text: string | Uint8Array) => unknown;
   readonly isTTY?: boolean | undefined;
   /** Of a terminal. */
   readonly columns?: number | undefined;
@@ -20,9 +20,12 @@ export interface Output {
   readonly progress: (...segments: readonly Segment[]) => void;
   /** One JSON document on one line, on standard output. JSON strings escape control characters by themselves. */
   readonly json: (value: unknown) => void;
+  /** Bytes as they are on standard output, which must not be a terminal: nothing of them is escaped. */
+  readonly raw: (bytes: Uint8Array) => void;
   readonly table: (rows: readonly (readonly Segment[])[]) => void;
   /** Lines that are drawn in place; undefined where the stream is not a terminal. */
   readonly live: (stream: "stdout" | "stderr") => LiveLines | undefined;
+  readonly isTerminal: (stream: "stdout" | "stderr") => boolean;
 }
 
 export function makeOutput(streams: {
@@ -49,9 +52,14 @@ export function makeOutput(streams: {
     json(value): void {
       write(streams.stdout, `${escapeNonAscii(JSON.stringify(value))}\n`);
     },
+    raw(bytes): void {
+      if (streams.stdout.isTTY === true) throw new Error("raw bytes do not belong on a terminal");
+      streams.stdout.write(bytes);
+    },
     table(rows): void {
       for (const row of alignRows(rows)) result(...row);
     },
+    isTerminal: (name) => streams[name].isTTY === true,
     live(name) {
       const stream = streams[name];
       if (stream.isTTY !== true) return undefined;

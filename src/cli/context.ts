@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { HostEnvironment } from "../core/environment.ts";
 import { type Failure, fail } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
@@ -71,4 +72,12 @@ export function engineOf(context: Context): Result<Engine, Failure> {
   if (!program.ok) return program;
   const docker = dockerClient(program.value, context.env);
   return ok(dockerEngine({ program: program.value, docker, now: context.now }));
+}
+
+/** The version of the installed package. */
+export function packageVersion(packageRoot: string): string {
+  const text = readFileSync(`${packageRoot}package.json`, "utf8");
+  // Our own package file.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return (JSON.parse(text) as { version: string }).version;
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { CommanderError } from "commander";
 import { hostEnvironment } from "../config/environment.ts";
@@ -7,7 +6,7 @@ import { failure } from "../core/failures.ts";
 import { err } from "../core/result.ts";
 import { endLivingChildren } from "../process/spawn.ts";
 import { STOP_SIGNAL } from "../run/stop-request.ts";
-import type { Context } from "./context.ts";
+import { type Context, packageVersion } from "./context.ts";
 import type { CommandEnd, Format } from "./define.ts";
 import { printFailure } from "./output/failure.ts";
 import { keyboardOf } from "./output/keyboard.ts";
@@ -41,7 +40,7 @@ async function main(): Promise<ExitStatus> {
   let end: CommandEnd = { ok: true, value: EXIT.done };
   let format: Format = "human";
   const program = await makeProgram(context, {
-    version: versionOf(packageRoot),
+    version: packageVersion(packageRoot),
     wanted: process.argv[2],
     finish: (ended, as) => {
       end = ended;
@@ -106,11 +105,4 @@ function interruptSignal(output: Output): AbortSignal {
   // A closed pipe (`guardloop logs … | head`) is not an error of ours.
   process.stdout.on("error", () => undefined);
   return controller.signal;
-}
-
-function versionOf(packageRoot: string): string {
-  const text = readFileSync(`${packageRoot}package.json`, "utf8");
-  // Our own package file.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return (JSON.parse(text) as { version: string }).version;
 }

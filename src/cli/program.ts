@@ -15,6 +15,8 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Make>> = new Map<string, () =>
   ["logs", async () => (await import("./commands/logs.ts")).logsCommand],
   ["watch", async () => (await import("./commands/watch.ts")).watchCommand],
   ["stop", async () => (await import("./commands/stop.ts")).stopCommand],
+  ["export", async () => (await import("./commands/export.ts")).exportCommand],
+  ["verify", async () => (await import("./commands/verify.ts")).verifyCommand],
   ["review", async () => (await import("./commands/review.ts")).reviewCommand],
   ["validate", async () => (await import("./commands/validate.ts")).validateCommand],
   ["salvage", async () => (await import("./commands/salvage.ts")).salvageCommand],

@@ -46,6 +46,11 @@ export const FAILURES = {
     meaning: "No run has that id, or several begin with it.",
     cure: "Run `guardloop runs` for the ids.",
   },
+  "archive-unreadable": {
+    exit: 2,
+    meaning: "The file is not an archive that `guardloop export` wrote, or it is damaged.",
+    cure: "Name the .tar.gz file; export the run again if it is damaged.",
+  },
   "not-in-this-state": {
     exit: 2,
     meaning: "The run is in a state in which this cannot be done.",
@@ -289,6 +294,11 @@ export const FAILURES = {
     exit: 4,
     meaning: "The agent branch exists already with another commit; it was not overwritten.",
     cure: "Rename or delete that branch.",
+  },
+  "archive-mismatch": {
+    exit: 4,
+    meaning: "An exported archive does not agree with its provenance, or with the repository.",
+    cure: "Do not rely on it; export the run again.",
   },
   // Interrupted.
   interrupted: {

@@ -39,7 +39,18 @@ export interface RunSpec {
   };
   readonly prompt: string;
   readonly engine: { readonly kind: string; readonly version: string };
-  readonly image: { readonly name: string; readonly id: string };
+  readonly image: {
+    readonly name: string;
+    readonly id: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+  /** Every setting with where it came from, for the record; nothing is decided by it. Missing in older records. */
+  readonly settings?: readonly {
+    readonly key: string;
+    readonly value: string | number | readonly string[];
+    readonly origin: string;
+    readonly where: string | null;
+  }[];
   readonly network: "none" | "bridge";
   readonly container: {
     readonly uid: number;

@@ -75,6 +75,9 @@ async function decisions(): Promise<void> {
   const listed = JSON.parse((await world.guardloop(["runs", "--json"])).stdout);
   const first = String(listed.runs[1].id);
   await call(world, `review ${first}`);
+  const archive = join(world.root, "run.tar.gz");
+  await call(world, `export ${first} --output ${archive}`);
+  await call(world, `verify ${archive}`);
   for (const verb of ["promote", "rollback", "restore", "discard", "restore"]) {
     await call(world, `${verb} ${first}`);
     await call(world, `show ${first}`);
@@ -104,6 +107,7 @@ async function failures(): Promise<void> {
   installProgram("treehouse.js", join(world.bin, "treehouse"));
   writeFileSync(join(world.bin, "treehouse.faults.json"), JSON.stringify({ exit3: true }));
   await run(world, `${FINISH} echo y > y.txt`, ["--lease", "treehouse"]);
+  await call(world, "show @last");
   writeFileSync(join(world.bin, "treehouse.faults.json"), "{}");
   await call(world, "runs");
   await call(world, "review @last");
@@ -137,12 +141,15 @@ async function watchedRun(): Promise<void> {
     ["--lease", "builtin"],
   );
   while (!existsSync(begun)) await delay(50);
+  // The run itself looks at its container from time to time: that becomes its peaks.
+  while (!world.dockerCalls().some(({ argv }) => argv[0] === "stats")) await delay(50);
   let seen = "";
   const watching = world.guardloop(["watch", "--json"], { onStdout: (text) => (seen += text) });
   while (!/"container":\{.*"files":\{/.test(seen)) await delay(50);
   rmSync(wait);
   keep("guardloop watch", (await watching).stdout);
   await ended;
+  await call(world, "show @last");
 }
 
 async function image(): Promise<void> {

@@ -24,6 +24,8 @@ const COMMANDS = [
   ["salvage"],
   ["stop"],
   ["watch"],
+  ["export"],
+  ["verify"],
 ] as const;
 
 const ABOUT_A_RUN = [

@@ -2,9 +2,6 @@ import { readFileSync } from "node:fs";
 import type { HostEnvironment } from "../core/environment.ts";
 import { type Failure, fail } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
-import { dockerClient } from "../engine/docker/client.ts";
-import { dockerEngine } from "../engine/docker/engine.ts";
-import type { Engine } from "../engine/port.ts";
 import { ensurePrivateDirectory } from "../files/private-directory.ts";
 import { type Principal, openPrincipal } from "../git/principal.ts";
 import type { History } from "../history/port.ts";
@@ -57,21 +54,6 @@ export async function historyOf(context: Context): Promise<Result<History, Failu
     );
   }
   return openHistory(context.env.stateDir, context.now);
-}
-
-export function dockerProgram(context: Context): Result<string, Failure> {
-  const program = findProgram("docker", context.env.path);
-  if (program !== undefined) return ok(program);
-  return fail("engine-unavailable", "docker is not on PATH.", {
-    cure: "Install Docker (on Debian: apt-get install docker.io), then run `guardloop doctor`.",
-  });
-}
-
-export function engineOf(context: Context): Result<Engine, Failure> {
-  const program = dockerProgram(context);
-  if (!program.ok) return program;
-  const docker = dockerClient(program.value, context.env);
-  return ok(dockerEngine({ program: program.value, docker, now: context.now }));
 }
 
 /** The version of the installed package. */

@@ -22,7 +22,9 @@ import {
   clampNotices,
   offerTasks,
 } from "../run/choice/prepare.ts";
-import { type Context, engineOf, principalOf } from "./context.ts";
+import { proveLimits } from "../run/container/limits-check.ts";
+import { type Context, principalOf } from "./context.ts";
+import { type WantedEngine, openEngine } from "./engines.ts";
 import { settingsFor } from "./settings.ts";
 
 /** What `run` needs, checked in the order in which a person would want to hear of problems; creates nothing. */
@@ -105,32 +107,49 @@ async function withTools(
     },
     engine,
     leases: leases.value,
-    notices: [...checked.notices, ...clampNotices(settings, facts)],
+    notices: [...checked.notices, ...tools.value.notices, ...clampNotices(settings, facts)],
   });
 }
 
-/** The engine, proven to answer, and the image, proven to suit. */
+export interface Tools {
+  readonly engine: Engine;
+  readonly facts: EngineFacts;
+  readonly image: ImageFacts;
+  /** What was chosen instead of what, and what about the engine is worth knowing. */
+  readonly notices: readonly string[];
+}
+
+/** The engine, proven to answer and to keep limits, and the image, proven to suit. */
 export async function engineAndImage(
   context: Context,
-  settings: { readonly container: { readonly image: string } },
-): Promise<Result<{ engine: Engine; facts: EngineFacts; image: ImageFacts }, Failure>> {
-  const engine = engineOf(context);
-  if (!engine.ok) return engine;
-  const facts = await engine.value.probe();
-  if (!facts.ok) return facts;
+  settings: { readonly container: WantedEngine & { readonly image: string } },
+): Promise<Result<Tools, Failure>> {
+  const opened = await openEngine(context, settings.container);
+  if (!opened.ok) return opened;
+  const { engine, insteadOf } = opened.value;
   const { image: name } = settings.container;
-  const image = await engine.value.image(name);
+  const image = await engine.image(name);
   if (!image.ok) return image;
-  if (image.value === undefined)
-    return fail(
-      "image-missing",
-      `The image ${name} is not there; guardloop never pulls one by itself.`,
-      {
-        cure: `Run \`guardloop image build\`, or name another image with --image.`,
-      },
-    );
-  const suits = await checkImage(engine.value, { name, facts: image.value }, context.env.stateDir);
-  return suits.ok ? ok({ engine: engine.value, facts: facts.value, image: image.value }) : suits;
+  if (image.value === undefined) return imageMissing(engine, name);
+  const { stateDir } = context.env;
+  const found = { name, facts: image.value };
+  const facts = await proveLimits(engine, { facts: opened.value.facts, image: found }, stateDir);
+  if (!facts.ok) return facts;
+  const suits = await checkImage(engine, { ...found, setup: facts.value.setup }, stateDir);
+  if (!suits.ok) return suits;
+  const chosen =
+    insteadOf === undefined ? [] : [`${engine.name} runs the containers, because: ${insteadOf}`];
+  const notices = [...chosen, ...facts.value.notes];
+  return ok({ engine, facts: facts.value, image: image.value, notices });
+}
+
+function imageMissing({ kind, name: engine }: Engine, image: string): Result<never, Failure> {
+  const build = kind === "docker" ? "" : ` --engine ${kind}`;
+  return fail(
+    "image-missing",
+    `The image ${image} is not in ${engine}; guardloop never pulls one by itself.`,
+    { cure: `Run \`guardloop image build${build}\`, or name another image with --image.` },
+  );
 }
 
 export async function poolFor(

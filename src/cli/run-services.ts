@@ -3,6 +3,7 @@ import { agentAdapter } from "../agents/registry.ts";
 import type { Failure } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
 import type { RunRecord } from "../core/run-record.ts";
+import type { RunSpec } from "../core/run-spec.ts";
 import type { Principal } from "../git/principal.ts";
 import type { History } from "../history/port.ts";
 import { runPaths } from "../run/paths.ts";
@@ -15,11 +16,11 @@ import { engineAndImage, poolFor } from "./prepare-run.ts";
 export async function servicesFor(
   { context }: Call,
   at: { readonly run: RunRecord; readonly history: History; readonly principal: Principal },
-  { image, report }: { readonly image: string; readonly report: RunServices["report"] },
+  { spec, report }: { readonly spec: RunSpec; readonly report: RunServices["report"] },
 ): Promise<Result<RunServices, Failure>> {
   const git = gitProgram(context);
   if (!git.ok) return git;
-  const tools = await engineAndImage(context, { container: { image } });
+  const tools = await engineAndImage(context, { container: ofRun(spec) });
   if (!tools.ok) return tools;
   const leases = await poolFor(context, at.principal, "builtin");
   if (!leases.ok) return leases;
@@ -37,4 +38,14 @@ export async function servicesFor(
     report,
     signal: context.interrupt,
   });
+}
+
+/** The run's own engine, runtime and image: what was done in one engine is not judged in another. */
+function ofRun({ engine, image }: RunSpec) {
+  const runtime = engine.setup?.runtime;
+  return {
+    engine: engine.kind,
+    runtime: runtime === "" ? undefined : runtime,
+    image: image.name,
+  };
 }

@@ -1,13 +1,20 @@
 import type { Command } from "commander";
-import { SETTINGS } from "../config/table.ts";
+import { SETTINGS, type SettingKey } from "../config/table.ts";
 import type { FlagValues } from "../config/text-layer.ts";
 import { isWritten } from "../config/written.ts";
 import { type Call, gather } from "./define.ts";
 
-/** Adds an option for every setting of the table, so that the command line cannot drift from the configuration. */
-export function addSettingOptions(command: Command): Command {
-  for (const { flag, kind, description, guard } of SETTINGS) {
-    if (flag.name === "--") continue;
+/**
+ * Adds an option for every setting of the table, so that the command line cannot drift from the configuration.
+ *
+ * @param isWanted picks settings by their key, for a command that needs only some.
+ */
+export function addSettingOptions(
+  command: Command,
+  isWanted: (key: SettingKey) => boolean = () => true,
+): Command {
+  for (const { flag, kind, description, guard, key } of SETTINGS) {
+    if (flag.name === "--" || !isWanted(key)) continue;
     const help = `${description} [${guard}]`;
     if ("sets" in flag) command.option(flag.name, help);
     else if (kind === "list") command.option(`${flag.name} <${flag.takes}>`, help, gather);

@@ -12,6 +12,23 @@ const DOCKER_NAMES = [
   "DOCKER_TLS_VERIFY",
 ] as const;
 
+/** What pagers look at, besides PATH and HOME. */
+const TERMINAL_NAMES =
+  /^(?:TERM|COLORTERM|TERMINFO|TERMINFO_DIRS|TERMCAP|COLUMNS|LINES|LANG|LANGUAGE|LC_[A-Z]+|LESS[A-Z_]*|LV|MORE|BAT_[A-Z_]+|DELTA_[A-Z_]+|TMPDIR|XDG_[A-Z]+_HOME)$/;
+const PODMAN_NAMES = [
+  "CONTAINERS_CONF",
+  "CONTAINERS_CONF_OVERRIDE",
+  "CONTAINERS_REGISTRIES_CONF",
+  "CONTAINERS_STORAGE_CONF",
+  // These name another machine: handed on so that such a Podman is seen and refused, not passed by in silence.
+  "CONTAINER_CONNECTION",
+  "CONTAINER_HOST",
+  "DBUS_SESSION_BUS_ADDRESS",
+  "XDG_CONFIG_HOME",
+  "XDG_DATA_HOME",
+  "XDG_RUNTIME_DIR",
+] as const;
+
 /** The environment of this process. Everything else gets it as an argument. */
 export function hostEnvironment(): HostEnvironment {
   // oxlint-disable-next-line node/no-process-env -- the one place that reads it
@@ -39,7 +56,10 @@ export function readHostEnvironment(processEnv: Variables): HostEnvironment {
     noColor: (variables["NO_COLOR"] ?? "") !== "",
     user: account?.username ?? filled(variables["USER"]) ?? "unknown",
     docker: pick(variables, (name) => DOCKER_NAMES.some((known) => known === name)),
+    podman: pick(variables, (name) => PODMAN_NAMES.some((known) => known === name)),
     guard: pick(variables, (name) => name.startsWith("GUARD_"), "keep-empty"),
+    pager: pick(variables, (name) => name === "GIT_PAGER" || name === "PAGER", "keep-empty"),
+    terminal: pick(variables, (name) => TERMINAL_NAMES.test(name), "keep-empty"),
     git: configHome === undefined ? {} : { XDG_CONFIG_HOME: configHome },
     read: (name) => (Object.hasOwn(variables, name) ? variables[name] : undefined),
   };

@@ -1,3 +1,5 @@
+import type { FindingPolicy } from "../core/findings.ts";
+
 /** Every setting with its final value. Where each came from is kept beside it, see `ResolvedSettings`. */
 export interface Settings {
   readonly plan: {
@@ -18,6 +20,9 @@ export interface Settings {
   };
   readonly network: { readonly mode: "none" | "bridge" };
   readonly container: {
+    readonly engine: "docker" | "podman" | "auto";
+    /** Undefined for the engine's default. */
+    readonly runtime: string | undefined;
     readonly image: string;
     readonly memoryBytes: number;
     readonly cpus: number;
@@ -30,6 +35,10 @@ export interface Settings {
   readonly overlay: {
     /** Globs of files Git does not track that may enter the snapshot. */
     readonly include: readonly string[];
+  };
+  readonly import: {
+    /** What becomes of an author who is not the agent. */
+    readonly authorship: "keep" | "replace";
   };
   readonly run: {
     readonly maxTasks: number;
@@ -50,5 +59,11 @@ export interface Settings {
     }[];
     /** Limit of a command that names none. */
     readonly minutes: number;
+  };
+  /** How findings are judged; taken into the run spec as it is. */
+  readonly policy: FindingPolicy;
+  readonly retention: {
+    /** Days since the decision after which a landed or discarded branch may be pruned. */
+    readonly branchDays: number;
   };
 }

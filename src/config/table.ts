@@ -1,7 +1,10 @@
 import * as agent from "./sections/agent.ts";
 import * as boundary from "./sections/boundary.ts";
 import * as container from "./sections/container.ts";
+import * as importing from "./sections/import.ts";
 import * as plan from "./sections/plan.ts";
+import * as policy from "./sections/policy.ts";
+import * as retention from "./sections/retention.ts";
 import * as run from "./sections/run.ts";
 import * as validate from "./sections/validate.ts";
 import type { Setting } from "./setting.ts";
@@ -21,6 +24,8 @@ export const SETTINGS = [
   agent.authorName,
   agent.authorEmail,
   boundary.networkMode,
+  container.engine,
+  container.runtime,
   container.image,
   container.memory,
   container.cpus,
@@ -31,6 +36,7 @@ export const SETTINGS = [
   boundary.idleMinutes,
   run.leaseKind,
   boundary.overlayInclude,
+  importing.authorship,
   run.maxTasks,
   run.mode,
   run.onFailure,
@@ -38,6 +44,10 @@ export const SETTINGS = [
   run.promptTemplate,
   validate.validateCommands,
   validate.validateMinutes,
+  policy.protectedGlobs,
+  policy.raise,
+  policy.lower,
+  retention.branchDays,
 ] as const;
 
 export type SettingKey = (typeof SETTINGS)[number]["key"];
@@ -52,9 +62,12 @@ export const SECTIONS = {
   limits: "When the agent is ended.",
   lease: "The worktree a run starts from.",
   overlay: "Files that Git does not track.",
+  import: "How the agent's commits arrive.",
   run: "Several tasks, and what happens with the results.",
   prompt: "What the agent is told.",
   validate: "Commands of the project that decide whether a result is good.",
+  policy: "What a reviewer must see, and how much it weighs; see docs/findings.md.",
+  retention: "How long branches are kept.",
 } as const satisfies Record<keyof Settings, string>;
 
 /** Builds the final shape. `read` gives the final value of one setting. */
@@ -71,6 +84,8 @@ export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Setti
     },
     network: { mode: read(boundary.networkMode) },
     container: {
+      engine: read(container.engine),
+      runtime: read(container.runtime),
       image: read(container.image),
       memoryBytes: read(container.memory),
       cpus: read(container.cpus),
@@ -81,6 +96,7 @@ export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Setti
     limits: { wallMinutes: read(boundary.wallMinutes), idleMinutes: read(boundary.idleMinutes) },
     lease: { kind: read(run.leaseKind) },
     overlay: { include: read(boundary.overlayInclude) },
+    import: { authorship: read(importing.authorship) },
     run: {
       maxTasks: read(run.maxTasks),
       mode: read(run.mode),
@@ -92,5 +108,11 @@ export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Setti
       commands: read(validate.validateCommands),
       minutes: read(validate.validateMinutes),
     },
+    policy: {
+      protected: read(policy.protectedGlobs),
+      raise: read(policy.raise),
+      lower: read(policy.lower),
+    },
+    retention: { branchDays: read(retention.branchDays) },
   };
 }

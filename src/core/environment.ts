@@ -11,8 +11,14 @@ export interface HostEnvironment {
   readonly user: string;
   /** DOCKER_HOST, DOCKER_CONTEXT and DOCKER_CONFIG where set: the engine's client needs them. */
   readonly docker: Readonly<Record<string, string>>;
+  /** What Podman's client needs to find its storage, its configuration and the user's session, where set. */
+  readonly podman: Readonly<Record<string, string>>;
   /** Every variable that begins with GUARD_. */
   readonly guard: Readonly<Record<string, string>>;
+  /** GIT_PAGER and PAGER where set, empty ones too. */
+  readonly pager: Readonly<Record<string, string>>;
+  /** What a program on the terminal goes by: TERM, the locale, LESS, LV and the like. */
+  readonly terminal: Readonly<Record<string, string>>;
   /** XDG_CONFIG_HOME where set: the user's own Git reads its configuration there. */
   readonly git: Readonly<Record<string, string>>;
   /** Reads one variable that the user named with --pass-env. */

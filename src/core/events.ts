@@ -9,6 +9,36 @@ export interface RecordedOwner {
   readonly host: string;
 }
 
+/** `fast-forward`: the reviewed commits themselves. `rebase`, `squash`: new commits, where the branch had moved or one was wanted. */
+export type PromotionWay = "fast-forward" | "rebase" | "squash";
+
+/** `reset`: back to where the branch was. `revert`: new commits that undo it. */
+export type RollbackWay = "reset" | "revert";
+
+interface PromotionFacts {
+  readonly how: PromotionWay;
+  readonly before: string;
+  readonly after: string;
+  readonly by: string;
+  readonly why: string;
+  readonly accepted: readonly string[];
+  /** Why a failed or missing validation was passed over; null when it was not. */
+  readonly withoutValidation: string | null;
+}
+
+interface RollbackFacts {
+  readonly how: RollbackWay;
+  readonly before: string;
+  readonly after: string;
+  readonly by: string;
+  readonly why: string;
+}
+
+/** Written before the checkout is touched, so that a crash between the move and its record loses nothing. */
+export type DecisionIntent =
+  | ({ readonly type: "promotion-intent" } & PromotionFacts)
+  | ({ readonly type: "rollback-intent" } & RollbackFacts);
+
 /** What happened to a run. Appended, never changed; the state of a run is a fold over its events. */
 export type RunEvent =
   | {
@@ -21,6 +51,8 @@ export type RunEvent =
       readonly specHash: string;
       readonly agent: string;
       readonly network: "none" | "bridge";
+      /** Of the spec; the event itself is later where a lost record was rebuilt. Absent in the oldest records. */
+      readonly startedAt?: string;
       readonly owner: RecordedOwner;
     }
   | { readonly type: "stage-intent"; readonly stage: StageName }
@@ -47,27 +79,21 @@ export type RunEvent =
       readonly until: string;
     }
   | { readonly type: "snapshot-removed" }
-  | {
-      readonly type: "run-promoted";
-      readonly how: "fast-forward";
-      readonly before: string;
-      readonly after: string;
-      readonly by: string;
-      readonly why: string;
-      readonly accepted: readonly string[];
-      /** Why a failed or missing validation was passed over; null when it was not. */
-      readonly withoutValidation: string | null;
-    }
-  | {
-      readonly type: "run-rolled-back";
-      readonly how: "reset" | "revert";
-      readonly before: string;
-      readonly after: string;
-      readonly by: string;
-      readonly why: string;
-    }
+  | DecisionIntent
+  | ({ readonly type: "run-promoted" } & PromotionFacts)
+  | ({ readonly type: "run-rolled-back" } & RollbackFacts)
   | { readonly type: "run-discarded"; readonly by: string; readonly why: string }
-  | { readonly type: "run-restored"; readonly by: string };
+  | { readonly type: "run-restored"; readonly by: string }
+  | {
+      /** The ref that led to a landed or discarded run's commits was removed, with nothing about the run's state. */
+      readonly type: "branch-pruned";
+      readonly ref: string;
+      readonly head: string;
+      readonly because: "landed" | "discarded";
+      readonly by: string;
+    }
+  /** A pruned branch is there again, since its run was rolled back. */
+  | { readonly type: "branch-returned"; readonly by: string };
 
 export interface StoredEvent {
   readonly seq: number;

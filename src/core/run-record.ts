@@ -1,4 +1,4 @@
-import type { RecordedOwner, RunEvent, StoredEvent } from "./events.ts";
+import type { DecisionIntent, RecordedOwner, RunEvent, StoredEvent } from "./events.ts";
 import type { StageTiming, Validation } from "./run-spec.ts";
 import type { RunState } from "./run-state.ts";
 import type { StageName } from "./stage-name.ts";
@@ -31,6 +31,8 @@ export interface RunRecord {
   readonly salvagedPatches: number;
   /** The newest validation; it counts only for its own tree. */
   readonly validation: Validation | null;
+  /** The newest validation of each tree, by tree id: a rebased tree and the run's own have one each. */
+  readonly validations: Readonly<Record<string, Validation>>;
   readonly keptSnapshot: {
     readonly path: string;
     readonly sizeBytes: number;
@@ -38,6 +40,21 @@ export interface RunRecord {
   } | null;
   readonly promotion: Extract<RunEvent, { type: "run-promoted" }> | null;
   readonly rollback: Extract<RunEvent, { type: "run-rolled-back" }> | null;
+  /** A promotion or rollback that was begun and of which no outcome is recorded; Git knows whether it happened. */
+  readonly intent: DecisionIntent | null;
+  /** When the last promotion, discard, restore or rollback was; null before the first. */
+  readonly decidedAt: string | null;
+  /** Set while the ref that led to the run's commits is gone on purpose; `git gc` may then have collected them. */
+  readonly branchPruned: BranchPruned | null;
+}
+
+export interface BranchPruned {
+  readonly at: string;
+  readonly ref: string;
+  /** The commit the ref was at. */
+  readonly head: string;
+  readonly because: "landed" | "discarded";
+  readonly by: string;
 }
 
 export interface RunFailure {
@@ -52,7 +69,7 @@ export interface RunFailure {
 export function foldRun(events: readonly StoredEvent[]): RunRecord | undefined {
   const [first, ...rest] = events;
   if (first?.event.type !== "run-created") return undefined;
-  const { type: _type, branch, ...created } = first.event;
+  const { type: _type, branch, startedAt, ...created } = first.event;
   let record: RunRecord = {
     id: first.runId,
     state: "running",
@@ -61,16 +78,20 @@ export function foldRun(events: readonly StoredEvent[]): RunRecord | undefined {
     task: null,
     branch: null,
     head: null,
-    startedAt: first.at,
+    startedAt: startedAt ?? first.at,
     endedAt: null,
     failure: null,
     stages: [],
     outputs: {},
     salvagedPatches: 0,
     validation: null,
+    validations: {},
     keptSnapshot: null,
     promotion: null,
     rollback: null,
+    intent: null,
+    decidedAt: null,
+    branchPruned: null,
   };
   for (const stored of rest) record = apply(record, stored);
   return record;
@@ -128,7 +149,11 @@ function apply(record: RunRecord, { event, at }: StoredEvent): RunRecord {
         },
       };
     case "validated":
-      return { ...record, validation: event.validation };
+      return {
+        ...record,
+        validation: event.validation,
+        validations: { ...record.validations, [event.validation.tree]: event.validation },
+      };
     case "salvaged":
       return { ...record, salvagedPatches: event.patches };
     case "snapshot-kept":
@@ -138,14 +163,30 @@ function apply(record: RunRecord, { event, at }: StoredEvent): RunRecord {
       };
     case "snapshot-removed":
       return { ...record, keptSnapshot: null };
+    case "promotion-intent":
+    case "rollback-intent":
+      return { ...record, intent: event };
     case "run-promoted":
-      return { ...record, state: "promoted", promotion: event, rollback: null };
+      return {
+        ...record,
+        state: "promoted",
+        promotion: event,
+        rollback: null,
+        intent: null,
+        decidedAt: at,
+      };
     case "run-rolled-back":
-      return { ...record, state: "rolled-back", rollback: event };
+      return { ...record, state: "rolled-back", rollback: event, intent: null, decidedAt: at };
     case "run-discarded":
-      return { ...record, state: "discarded" };
+      return { ...record, state: "discarded", intent: null, decidedAt: at };
     case "run-restored":
-      return { ...record, state: "ready" };
+      return { ...record, state: "ready", intent: null, decidedAt: at, branchPruned: null };
+    case "branch-pruned": {
+      const { type: _type, ...pruned } = event;
+      return { ...record, branchPruned: { at, ...pruned } };
+    }
+    case "branch-returned":
+      return { ...record, branchPruned: null };
     default:
       return unreachable(event);
   }

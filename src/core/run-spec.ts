@@ -1,3 +1,4 @@
+import type { FindingPolicy } from "./findings.ts";
 import type { StageName } from "./stage-name.ts";
 
 /** A task as it was offered to the agent; text from the plan, to be escaped when shown. */
@@ -8,6 +9,28 @@ export interface OfferedTask {
   readonly line: number;
   readonly acceptance: readonly string[];
 }
+
+export type EngineKind = "docker" | "podman";
+
+/** How an engine starts containers on this host, beyond what is asked of every engine. */
+export interface EngineSetup {
+  /** The OCI runtime that was chosen, for example `runsc`; empty for the engine's own default. */
+  readonly runtime: string;
+  /** `keep-id`: a rootless engine, in whose containers the user keeps the uid and gid of the host. */
+  readonly userNamespace: "host" | "keep-id";
+  /** Open files a container may have. */
+  readonly openFiles: number;
+  /** Processes of the user, counted on the whole host; null where the engine's own default is within the host's. */
+  readonly processes: number | null;
+}
+
+/** What Docker needs; also what a record without a set-up means. */
+export const DOCKER_SETUP: EngineSetup = {
+  runtime: "",
+  userNamespace: "host",
+  openFiles: 16_384,
+  processes: null,
+};
 
 /** Everything a run needs, resolved, frozen and hashed before it starts; kept as spec.json. */
 export interface RunSpec {
@@ -38,7 +61,14 @@ export interface RunSpec {
     readonly author: { readonly name: string; readonly email: string };
   };
   readonly prompt: string;
-  readonly engine: { readonly kind: string; readonly version: string };
+  readonly engine: {
+    readonly kind: EngineKind;
+    readonly version: string;
+    /** The OCI runtime in force, chosen or default. This and what follows is absent in records of 0.1. */
+    readonly runtime?: string;
+    readonly rights?: "rootful" | "rootless";
+    readonly setup?: EngineSetup;
+  };
   readonly image: {
     readonly name: string;
     readonly id: string;
@@ -64,12 +94,16 @@ export interface RunSpec {
   readonly limits: { readonly wallMs: number; readonly idleMs: number };
   readonly lease: "builtin" | "treehouse";
   readonly overlay: { readonly include: readonly string[] };
+  /** Not there in specs of version 0.1: authors were kept. */
+  readonly import?: { readonly authorship: "keep" | "replace" };
   /** Commands that the result must pass; empty when the project has none. */
   readonly validate: readonly ValidationCommand[];
   readonly plan: {
     readonly globs: readonly string[];
     readonly runnable: readonly ("ready" | "planned")[];
   };
+  /** How findings are judged; a spec that was written before there was such a thing has none. */
+  readonly policy?: FindingPolicy;
   /** Repository-relative paths that decide how guardloop itself behaves; a branch that changes one is blocked. */
   readonly controlPaths: readonly string[];
 }

@@ -1,5 +1,6 @@
 import type { Failure } from "../core/failures.ts";
 import type { Result } from "../core/result.ts";
+import type { EngineKind, EngineSetup } from "../core/run-spec.ts";
 
 export interface Mount {
   readonly role: "workspace" | "artifacts" | "job" | "base-store" | "passwd" | "group";
@@ -14,6 +15,7 @@ export interface Mount {
 export interface ContainerSpec {
   readonly name: string;
   readonly image: string;
+  readonly setup: EngineSetup;
   readonly labels: Readonly<Record<string, string>>;
   readonly user: { readonly uid: number; readonly gid: number };
   readonly network: "none" | "bridge";
@@ -32,8 +34,19 @@ export interface ContainerSpec {
 }
 
 export interface EngineFacts {
-  readonly kind: "docker";
+  readonly kind: EngineKind;
   readonly version: string;
+  /** Whether the engine has root's rights on the host, or only those of the user who calls it. */
+  readonly rights: "rootful" | "rootless";
+  /** The OCI runtime that containers will run in, whether chosen or the engine's default. */
+  readonly runtime: string;
+  readonly setup: EngineSetup;
+  /** `unproven`: what the engine says of itself does not prove that a container's limits are kept; start one and look. */
+  readonly limits: "kept" | "unproven";
+  /** A runtime to take instead when the engine's default one cannot start containers here. */
+  readonly otherRuntime: string | undefined;
+  /** Sentences for the user. */
+  readonly notes: readonly string[];
   readonly cpus: number;
   readonly memoryBytes: number;
 }
@@ -66,6 +79,9 @@ export interface OutputSink {
  * Getting the snapshot in and the artifacts out is part of this port: today by bind mounts.
  */
 export interface Engine {
+  readonly kind: EngineKind;
+  /** For sentences. */
+  readonly name: "Docker" | "Podman";
   /** Asks the engine what it is. Fails when it does not answer or is set up in an unsupported way. */
   probe(): Promise<Result<EngineFacts, Failure>>;
   /** Undefined when there is no such image. Never pulls. */

@@ -1,9 +1,9 @@
 import type { Failure } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
+import { blobSizes } from "./blobs.ts";
 import { type Git, gitOutput } from "./git.ts";
 import { type ChangedEntry, changedEntries } from "./tree-check.ts";
 
-const NO_BLOB = "0".repeat(40);
 const LINK_TARGET_BYTES = 4096;
 
 /** A changed entry with what its content is. Lines are 0 for binary content. */
@@ -94,69 +94,9 @@ async function lineCounts(
   return ok(counts);
 }
 
-async function blobSizes(
-  git: Git,
-  blobs: readonly string[],
-): Promise<Result<ReadonlyMap<string, number>, Failure>> {
-  const wanted = blobs.filter((blob) => blob !== NO_BLOB);
-  if (wanted.length === 0) return ok(new Map());
-  const output = await gitOutput(git, ["cat-file", "--batch-check=%(objectname) %(objectsize)"], {
-    stdin: `${wanted.join("\n")}\n`,
-  });
-  if (!output.ok) return output;
-  const rows = output.value.toString("utf8").trim().split("\n");
-  return ok(
-    new Map(
-      rows.map((row) => {
-        const [blob = "", size = "0"] = row.split(" ");
-        return [blob, Number(size) || 0];
-      }),
-    ),
-  );
-}
-
 async function linkTarget(git: Git, blob: string): Promise<string> {
   const exit = await git.exec(["cat-file", "blob", blob], { maxOutputBytes: LINK_TARGET_BYTES });
   return exit.stdout.toString("utf8");
-}
-
-/** Added lines of every text file between two commits, for scanning; external programs and attributes have no say. */
-export async function addedLines(
-  git: Git,
-  from: string,
-  to: string,
-): Promise<Result<readonly { readonly path: string; readonly line: string }[], Failure>> {
-  const diff = await gitOutput(
-    git,
-    [
-      "diff-tree",
-      "-r",
-      "-p",
-      "--text",
-      "--unified=0",
-      "--no-renames",
-      "--no-ext-diff",
-      "--no-textconv",
-      "--no-color",
-      "--src-prefix=a/",
-      "--dst-prefix=b/",
-      from,
-      to,
-    ],
-    { maxOutputBytes: 512 * 1024 * 1024 },
-  );
-  if (!diff.ok) return diff;
-  const found: { path: string; line: string }[] = [];
-  let path = "";
-  for (const line of diff.value.toString("utf8").split("\n")) {
-    if (line.startsWith("+++ "))
-      path = line
-        .slice(4)
-        .replace(/^"?b\//, "")
-        .replace(/"$/, "");
-    else if (line.startsWith("+")) found.push({ path, line: line.slice(1) });
-  }
-  return ok(found);
 }
 
 export interface CommitSummary {

@@ -3,8 +3,10 @@ import type { HostEnvironment } from "../core/environment.ts";
 import { type Failure, failure } from "../core/failures.ts";
 import { DEADLINES } from "../core/limits.ts";
 import { type Result, err, ok } from "../core/result.ts";
-import type { Environment, Exit } from "../process/command.ts";
+import type { Bounds, Environment, Exit } from "../process/command.ts";
 import { run } from "../process/spawn.ts";
+import { PACK_WINDOWS, boundHit } from "./bounds.ts";
+import { HOOKS_OFF, configEnvironment, namedHooksOff } from "./no-hooks.ts";
 
 export interface GitOptions {
   readonly cwd?: string;
@@ -17,6 +19,10 @@ export interface GitOptions {
   readonly workTree?: string;
   /** Author and committer of `commit-tree`; nothing else is to be passed here. */
   readonly identity?: Environment;
+  /** Limits on what the child may use; see `withBounds`. */
+  readonly bounds?: Bounds;
+  /** Aborting ends the child, for a reader that has seen enough. */
+  readonly signal?: AbortSignal;
 }
 
 /** Runs git. A non-zero exit is data; an exception means that git could not be started at all. */
@@ -27,7 +33,6 @@ export interface Git {
 /** Settings that hold for every call: nothing in the repository may start a program of its own choice. */
 const ALWAYS = [
   "--no-pager",
-  ...setting("core.hooksPath", devNull),
   ...setting("core.fsmonitor", "false"),
   ...setting("gc.auto", "0"),
   ...setting("maintenance.auto", "false"),
@@ -67,6 +72,7 @@ function commonEnvironment(env: HostEnvironment): Environment {
     GIT_NO_LAZY_FETCH: "1",
     GIT_OPTIONAL_LOCKS: "0",
     GIT_NO_REPLACE_OBJECTS: "1",
+    ...configEnvironment(HOOKS_OFF),
   };
 }
 
@@ -78,7 +84,20 @@ function commonEnvironment(env: HostEnvironment): Environment {
  */
 export function userGit(program: string, env: HostEnvironment, cwd: string): Git {
   const environment = { ...commonEnvironment(env), HOME: env.home, ...env.git };
-  return bind(program, { prefix: ALWAYS, environment, cwd });
+  const profile = { prefix: ALWAYS, environment, cwd };
+  let quiet: Promise<Git> | undefined;
+  return {
+    async exec(args, options): Promise<Exit> {
+      quiet ??= withoutNamedHooks(program, profile);
+      return (await quiet).exec(args, options);
+    },
+  };
+}
+
+async function withoutNamedHooks(program: string, profile: Profile): Promise<Git> {
+  const named = await namedHooksOff(bind(program, profile));
+  const config = configEnvironment([...HOOKS_OFF, ...named]);
+  return bind(program, { ...profile, environment: { ...profile.environment, ...config } });
 }
 
 /**
@@ -110,19 +129,19 @@ interface Profile {
 function bind(program: string, profile: Profile): Git {
   return {
     async exec(args, options = {}): Promise<Exit> {
+      const { cwd, indexFile, workTree, identity, deadlineMs, ...passedOn } = options;
+      const bounded = options.bounds === undefined ? [] : PACK_WINDOWS;
       const result = await run({
-        argv: [program, ...profile.prefix, ...args],
-        cwd: options.cwd ?? profile.cwd,
+        argv: [program, ...profile.prefix, ...bounded, ...args],
+        cwd: cwd ?? profile.cwd,
         env: {
           ...profile.environment,
-          ...options.identity,
-          ...(options.indexFile === undefined ? {} : { GIT_INDEX_FILE: options.indexFile }),
-          ...(options.workTree === undefined ? {} : { GIT_WORK_TREE: options.workTree }),
+          ...identity,
+          ...(indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile }),
+          ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }),
         },
-        deadlineMs: options.deadlineMs ?? DEADLINES.gitQuickMs,
-        ...(options.stdin === undefined ? {} : { stdin: options.stdin }),
-        ...(options.maxOutputBytes === undefined ? {} : { maxOutputBytes: options.maxOutputBytes }),
-        ...(options.onOutput === undefined ? {} : { onOutput: options.onOutput }),
+        deadlineMs: deadlineMs ?? DEADLINES.gitQuickMs,
+        ...passedOn,
       });
       if (!result.ok) throw new Error(`git could not be started: ${result.error.reason}`);
       return result.value;
@@ -155,9 +174,17 @@ export async function gitText(
   return output.ok ? ok(output.value.toString("utf8").replace(/\n$/, "")) : output;
 }
 
-/** Puts a failed call into one sentence: the subcommand, why, and what git said. */
+/**
+ * Puts a failed call into one sentence: the subcommand, why, and what git said. Only what came out of a container is
+ * worked on within bounds, so a bound that was hit is `import-refused`.
+ */
 export function gitFailure(args: readonly string[], exit: Exit): Failure {
   const said = exit.stderr.toString("utf8").trim().split("\n").slice(0, 12);
+  const hit = boundHit(exit);
+  if (hit !== undefined)
+    return failure("import-refused", `git ${args[0] ?? ""} needed more than ${hit}.`, {
+      details: said,
+    });
   const how =
     exit.ended === "deadline"
       ? "did not end in time"

@@ -5,22 +5,18 @@ import type { Principal } from "./principal.ts";
 
 const LARGE = { maxOutputBytes: 256 * 1024 * 1024 };
 
-/** Where the files that Git is about to bring come from. */
-export type Coming =
-  | { readonly kind: "go-to"; readonly commit: string }
-  | { readonly kind: "revert"; readonly before: string; readonly after: string };
-
 /**
- * Files that Git does not track and that would be lost when it goes to a commit or reverts a range: `git reset` and
- * `git revert` overwrite ignored files without a word (only `git merge` has a flag against it).
+ * Files that Git does not track and that would be lost when it goes to a commit: `git reset` overwrites ignored files
+ * without a word (only `git merge` has a flag against it).
  *
  * @returns paths from the top of the work tree; empty when nothing is in the way.
  */
 export async function filesInTheWay(
   principal: Principal,
-  coming: Coming,
+  commit: string,
 ): Promise<Result<readonly string[], Failure>> {
-  const paths = await comingPaths(principal, coming);
+  const names = ["-r", "-z", "--no-renames", "--name-only", "--diff-filter=A"];
+  const paths = await listOf(principal, ["diff-tree", ...names, "HEAD", commit]);
   if (!paths.ok) return paths;
   if (paths.value.length === 0) return ok([]);
   const others = await listOf(principal, ["ls-files", "--others", "-z"]);
@@ -36,23 +32,6 @@ export async function filesInTheWay(
         parentsOf(other).some((parent) => files.has(parent)),
     );
   return ok(lost.map((path) => Buffer.from(path, "latin1").toString("utf8")));
-}
-
-/** A revert goes through every commit of its range, so what any of them deleted may come back for a moment. */
-function comingPaths(
-  principal: Principal,
-  coming: Coming,
-): Promise<Result<readonly string[], Failure>> {
-  const names = ["-r", "-z", "--no-renames", "--name-only"];
-  return coming.kind === "go-to"
-    ? listOf(principal, ["diff-tree", ...names, "--diff-filter=A", "HEAD", coming.commit])
-    : listOf(principal, [
-        "log",
-        "--format=",
-        ...names,
-        "--diff-filter=D",
-        `${coming.before}..${coming.after}`,
-      ]);
 }
 
 /** As Latin-1, which keeps every byte of a name. */

@@ -1,25 +1,34 @@
 import { type Failure, fail } from "../core/failures.ts";
 import { DEADLINES } from "../core/limits.ts";
 import { type Result, ok } from "../core/result.ts";
-import type { Environment } from "../process/command.ts";
 import { gitFailure, gitText } from "./git.ts";
-import { type Coming, filesInTheWay } from "./in-the-way.ts";
-import type { Principal } from "./principal.ts";
+import { filesInTheWay } from "./in-the-way.ts";
+import { type Principal, readHead } from "./principal.ts";
+import { parseIdentity } from "./read-commit.ts";
+import { GUARDLOOP, type Person } from "./replay.ts";
 
 const LONG = { deadlineMs: DEADLINES.gitLongMs };
 /** Files in the way that are shown. */
 const SHOWN_FILES = 20;
 
+/** Where the checked-out branch is to go, and what a refusal is called. */
+export interface Move {
+  readonly from: string;
+  readonly to: string;
+  /** The checked-out branch, without `refs/heads/`. */
+  readonly branch: string;
+  readonly refusal: "promote-refused" | "rollback-refused";
+}
+
 /**
  * Fast-forwards the checked-out branch. Git itself compares and swaps the ref; a file of the user's that Git does
  * not track is never overwritten, ignored ones included. Hooks are off.
- *
- * @param branch the checked-out branch, without `refs/heads/`.
  */
 export async function fastForward(
   principal: Principal,
-  { to, branch }: { readonly to: string; readonly branch: string },
+  move: Move,
 ): Promise<Result<void, Failure>> {
+  const { from, to, branch, refusal } = move;
   const args = [
     // The user's own settings for merges are meant for other ones.
     "-c",
@@ -35,16 +44,18 @@ export async function fastForward(
     to,
   ];
   const exit = await principal.git.exec(args, LONG);
-  const why = gitFailure(["merge"], exit);
-  if (exit.code !== 0)
-    return fail(
-      "promote-refused",
-      `Git refused the fast-forward: ${why.details[0] ?? why.message}`,
-      {
-        details: why.details,
-        cure: "Clear what Git names, then promote again. Nothing was changed.",
-      },
-    );
+  if (exit.code !== 0) {
+    const now = await readHead(principal);
+    if (!now.ok || now.value.branch !== branch || now.value.commit !== from)
+      return fail(refusal, `${branch} moved, or was left, at the very moment it was to be moved.`, {
+        cure: "Look what happened there, then try again. Nothing was changed.",
+      });
+    const why = gitFailure(["merge"], exit);
+    return fail(refusal, `Git refused the fast-forward: ${why.details[0] ?? why.message}`, {
+      details: why.details,
+      cure: "Clear what Git names, then try again. Nothing was changed.",
+    });
+  }
   const head = await gitText(principal.git, ["rev-parse", "--verify", "HEAD"]);
   if (head.ok && head.value === to) return ok(undefined);
   return fail(
@@ -53,47 +64,35 @@ export async function fastForward(
   );
 }
 
-/** Moves the checked-out branch back; refuses where a changed or an ignored file would be lost. */
+/**
+ * Moves the checked-out branch back; refuses where a changed file would be lost. `git reset` does not compare the
+ * ref with anything, but tells where it was: a commit that came at that very moment is put back.
+ */
 export async function resetKeeping(
   principal: Principal,
-  to: string,
+  { from, to }: { readonly from: string; readonly to: string },
 ): Promise<Result<void, Failure>> {
-  const free = await refuseLoss(principal, { kind: "go-to", commit: to });
-  if (!free.ok) return free;
   const exit = await principal.git.exec(["reset", "--keep", "--quiet", to], LONG);
-  if (exit.code === 0) return ok(undefined);
-  const why = gitFailure(["reset"], exit);
-  return fail("rollback-refused", `Git refused to go back: ${why.details[0] ?? why.message}`, {
-    details: why.details,
+  if (exit.code !== 0) {
+    const why = gitFailure(["reset"], exit);
+    return fail("rollback-refused", `Git refused to go back: ${why.details[0] ?? why.message}`, {
+      details: why.details,
+    });
+  }
+  const was = await gitText(principal.git, ["rev-parse", "--verify", "ORIG_HEAD"]);
+  if (!was.ok || was.value === from) return ok(undefined);
+  await principal.git.exec(["reset", "--keep", "--quiet", was.value], LONG);
+  return fail("rollback-refused", "A commit was made at the very moment of going back.", {
+    cure: "Nothing was changed. Look at that commit, then try again.",
   });
 }
 
-/** Makes revert commits for a range, newest first; a conflict undoes all of them. */
-export async function revertRange(
+/** Refuses to go back to a commit that brings files where untracked or ignored ones of the user's are. */
+export async function refuseLoss(
   principal: Principal,
-  range: { readonly before: string; readonly after: string },
+  commit: string,
 ): Promise<Result<void, Failure>> {
-  const free = await refuseLoss(principal, { kind: "revert", ...range });
-  if (!free.ok) return free;
-  const commits = `${range.before}..${range.after}`;
-  const args = ["-c", "commit.gpgSign=false", "revert", "--no-edit", commits];
-  const identity = await identityFor(principal);
-  const exit = await principal.git.exec(args, { ...LONG, ...(identity && { identity }) });
-  if (exit.code === 0) return ok(undefined);
-  await principal.git.exec(["revert", "--abort"], LONG);
-  const why = gitFailure(["revert"], exit);
-  return fail(
-    "rollback-refused",
-    `The promotion cannot be reverted without conflicts: ${why.details[0] ?? why.message}`,
-    {
-      details: why.details,
-      cure: "Later commits build on it. Revert by hand, or roll back the later runs first.",
-    },
-  );
-}
-
-async function refuseLoss(principal: Principal, coming: Coming): Promise<Result<void, Failure>> {
-  const files = await filesInTheWay(principal, coming);
+  const files = await filesInTheWay(principal, commit);
   if (!files.ok) return files;
   if (files.value.length === 0) return ok(undefined);
   return fail(
@@ -106,17 +105,12 @@ async function refuseLoss(principal: Principal, coming: Coming): Promise<Result<
   );
 }
 
-/** A name for the revert commits where Git knows none of the user's; undefined where it does. */
-async function identityFor(principal: Principal): Promise<Environment | undefined> {
+/** Who makes revert commits: the user, or guardloop where Git knows no name of the user's. */
+export async function revertingPerson(principal: Principal): Promise<Person> {
   const known = await principal.git.exec(["var", "GIT_COMMITTER_IDENT"]);
-  if (known.code === 0) return undefined;
-  const [name, address] = ["guardloop", "guardloop@guardloop.invalid"];
-  return {
-    GIT_AUTHOR_NAME: name,
-    GIT_AUTHOR_EMAIL: address,
-    GIT_COMMITTER_NAME: name,
-    GIT_COMMITTER_EMAIL: address,
-  };
+  if (known.code !== 0) return GUARDLOOP;
+  const { name, email } = parseIdentity(known.stdout.toString("utf8").trim());
+  return { name, email };
 }
 
 /** Whether one commit is an ancestor of another, or the same. */

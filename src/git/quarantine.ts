@@ -2,11 +2,13 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { HostEnvironment } from "../core/environment.ts";
 import { type Failure, fail } from "../core/failures.ts";
-import { DEADLINES } from "../core/limits.ts";
+import { DEADLINES, GIT_BOUNDS } from "../core/limits.ts";
 import { type Result, ok } from "../core/result.ts";
+import type { Bounds, Exit } from "../process/command.ts";
+import { boundHit, withBounds } from "./bounds.ts";
 import { type Git, gitFailure, gitOutput, gitText, sealedGit } from "./git.ts";
 
-/** A bare repository of our own in which untrusted patches become trees and commits. */
+/** A bare repository of our own in which untrusted patches become trees and commits, within bounds. */
 export interface Quarantine {
   readonly git: Git;
   readonly dir: string;
@@ -23,9 +25,11 @@ export async function makeQuarantine(options: {
   readonly env: HostEnvironment;
   readonly dir: string;
   readonly objectsDir: string;
+  readonly bounds?: Bounds;
 }): Promise<Result<Quarantine, Failure>> {
   await mkdir(options.dir, { recursive: true, mode: 0o700 });
-  const git = sealedGit(options.program, options.env, options.dir);
+  const sealed = sealedGit(options.program, options.env, options.dir);
+  const git = withBounds(sealed, options.bounds ?? GIT_BOUNDS);
   const made = await gitOutput(git, [
     "init",
     "--bare",
@@ -66,7 +70,7 @@ export async function applyMail(
   await mkdir(split, { recursive: true });
   const mailFile = join(split, "mail");
   await writeFile(mailFile, mail);
-  const count = await gitText(quarantine.git, [
+  const parts = await quarantine.git.exec([
     "mailsplit",
     "-d4",
     "--keep-cr",
@@ -74,7 +78,9 @@ export async function applyMail(
     "--",
     mailFile,
   ]);
-  if (!count.ok || count.value !== "1")
+  const splitFits = refuseExcess(parts, name);
+  if (!splitFits.ok) return splitFits;
+  if (parts.code !== 0 || parts.stdout.toString("utf8").trim() !== "1")
     return fail("bad-patches", `patches/${name} does not hold exactly one mail.`);
   const info = await quarantine.git.exec(
     [
@@ -88,6 +94,8 @@ export async function applyMail(
     ],
     { stdin: mail },
   );
+  const infoFits = refuseExcess(info, name);
+  if (!infoFits.ok) return infoFits;
   if (info.code !== 0)
     return fail("bad-patches", `patches/${name} is not a mail that Git can read.`);
   return applyDiff(quarantine, join(split, "diff"), name);
@@ -103,6 +111,8 @@ async function applyDiff(
     indexFile: quarantine.indexFile,
     deadlineMs: DEADLINES.gitLongMs,
   });
+  const applyFits = refuseExcess(applied, name);
+  if (!applyFits.ok) return applyFits;
   if (applied.code !== 0) {
     const why = gitFailure(args, applied);
     return fail(
@@ -114,6 +124,16 @@ async function applyDiff(
     );
   }
   return gitText(quarantine.git, ["write-tree"], { indexFile: quarantine.indexFile });
+}
+
+/** Says so where a bound of the child's resources ended it, rather than the patch's own faults. */
+function refuseExcess(exit: Exit, name: string): Result<void, Failure> {
+  const hit = boundHit(exit);
+  if (hit !== undefined)
+    return fail("import-refused", `Applying patches/${name} needed more than ${hit}.`);
+  if (exit.ended === "deadline")
+    return fail("import-refused", `Applying patches/${name} took too long and was ended.`);
+  return ok(undefined);
 }
 
 export interface CommitRequest {
@@ -130,17 +150,8 @@ export async function commitTree(
   quarantine: Quarantine,
   request: CommitRequest,
 ): Promise<Result<string, Failure>> {
-  const trailers = request.trailers.flatMap((trailer) => ["--trailer", trailer]);
-  const message = await gitOutput(
-    quarantine.git,
-    ["interpret-trailers", "--no-divider", ...trailers],
-    {
-      stdin: `${request.message.trimEnd()}\n`,
-    },
-  );
-  if (!message.ok) return message;
   return gitText(quarantine.git, ["commit-tree", request.tree, "-p", request.parent], {
-    stdin: message.value,
+    stdin: withTrailers(request.message, request.trailers),
     identity: {
       GIT_AUTHOR_NAME: request.author.name,
       GIT_AUTHOR_EMAIL: request.author.email,
@@ -151,3 +162,22 @@ export async function commitTree(
     },
   });
 }
+
+/**
+ * The message, and behind it the trailers: in the message's own block of trailers when it ends with one, else in a
+ * paragraph of their own. git-interpret-trailers(1) would put them before a final line that begins with `#`, before
+ * `Conflicts:` and before a scissors line, in the middle of the message.
+ */
+function withTrailers(message: string, trailers: readonly string[]): string {
+  const text = message.trimEnd();
+  const gap = text.lastIndexOf("\n\n");
+  const [first = "", ...rest] = text.slice(gap + 2).split("\n");
+  const endsWithTrailers =
+    gap > 0 && TRAILER.test(first) && rest.every((line) => TRAILER_OR_MORE.test(line));
+  const between = text === "" ? "" : endsWithTrailers ? "\n" : "\n\n";
+  return `${text}${trailers.length === 0 ? "" : between}${trailers.join("\n")}\n`;
+}
+
+const TRAILER = /^[A-Za-z0-9-]+: /;
+/** Or a line that continues the one before. */
+const TRAILER_OR_MORE = /^(?:[A-Za-z0-9-]+: |[ \t]+\S)/;

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { HostEnvironment } from "../core/environment.ts";
 import type { Failure } from "../core/failures.ts";
@@ -108,5 +108,16 @@ export async function writeGitDirectory(
   };
   for (const [name, text] of Object.entries(files)) await writeFile(join(gitDir, name), text);
   await writeFile(ref, `${layout.base}\n`);
-  await copyFile(layout.indexFile, join(gitDir, "index"));
+  await copyIndex(layout.indexFile, join(gitDir, "index"));
+}
+
+/**
+ * Git looks into files as young as the index itself, since their times cannot tell whether they changed afterwards.
+ * A copy keeps that time: with a younger one, a change in the second of the snapshot would not be seen.
+ */
+async function copyIndex(from: string, to: string): Promise<void> {
+  await copyFile(from, to);
+  const { mtimeMs } = await stat(from);
+  const wholeSecond = Math.floor(mtimeMs / 1000);
+  await utimes(to, wholeSecond, wholeSecond);
 }

@@ -96,22 +96,6 @@ export async function addedEntries(
   );
 }
 
-const ALLOWED_MODES = new Set(["100644", "100755", "120000"]);
-
-/** Refuses trees that no agent has an honest reason to make and that are dangerous to check out. */
-export function refuseEntries(entries: readonly ChangedEntry[]): Result<void, Failure> {
-  for (const entry of entries) {
-    if (entry.newMode === "160000")
-      return fail(
-        "import-refused",
-        `${JSON.stringify(entry.path)} is a gitlink (a nested repository), whose content would be lost.`,
-      );
-    if (!ALLOWED_MODES.has(entry.newMode))
-      return fail("import-refused", `${JSON.stringify(entry.path)} has the mode ${entry.newMode}.`);
-  }
-  return ok(undefined);
-}
-
 /** A directory that holds these is taken for a repository by Git itself; case may not matter where it lies. */
 const REPOSITORY_PARTS: readonly string[] = ["head", "objects", "refs"];
 

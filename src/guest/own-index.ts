@@ -1,4 +1,4 @@
-import { copyFile, rm } from "node:fs/promises";
+import { copyFile, rm, stat, utimes } from "node:fs/promises";
 import { type Git, type GitCall, must } from "./git.ts";
 import { nulSeparated, pathBytes } from "./nul-separated.ts";
 
@@ -34,11 +34,17 @@ export async function makeIndex(git: Git, sources: IndexSources): Promise<OwnInd
 async function hasStatData(index: OwnIndex, sources: IndexSources): Promise<boolean> {
   try {
     await copyFile(sources.baseIndex, sources.indexFile);
+    // An index says of a file written after it, or in the same second, that it must be looked into. A copy that
+    // seemed younger would say of a file changed in that second, to the same size, that nobody touched it.
+    const { mtimeMs } = await stat(sources.baseIndex);
+    const wholeSecond = Math.floor(mtimeMs / 1000);
+    await utimes(sources.indexFile, wholeSecond, wholeSecond);
   } catch {
     return false;
   }
-  // A one-tree merge: the tree's entries, with the index's stat data wherever the two agree.
-  return (await index.git(["read-tree", "-m", sources.commit], index.view)).code === 0;
+  // A one-tree merge in the index alone, whatever lies in the workspace: the tree's entries, with the index's stat data
+  // wherever the two agree.
+  return (await index.git(["read-tree", "-i", "-m", sources.commit], index.view)).code === 0;
 }
 
 export const GITLINK = "160000";

@@ -1,10 +1,10 @@
 import { chmodSync } from "node:fs";
-import { join } from "node:path";
 import Database from "libsql";
 import type { RunEvent, StoredEvent } from "../core/events.ts";
 import { type Failure, fail } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
 import { foldRun } from "../core/run-record.ts";
+import { historyFile, isDamage } from "./damage.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import type { History } from "./port.ts";
 
@@ -19,11 +19,13 @@ interface EventRow {
 }
 
 /**
- * Opens `<stateDir>/history.db`, creating or migrating it. A database from a newer guardloop and a file that is not
- * a database are refused and left as they are.
+ * Opens `<stateDir>/history.db`, creating or migrating it. A database from a newer guardloop and a damaged one are
+ * refused and left as they are.
+ *
+ * @returns `history-damaged` for a file that SQLite does not take for a database, or not for a whole one.
  */
 export function openHistory(stateDir: string, now: () => Date): Result<History, Failure> {
-  const path = join(stateDir, "history.db");
+  const path = historyFile(stateDir);
   try {
     const database = new Database(path);
     const migrated = migrate(database, path);
@@ -34,8 +36,9 @@ export function openHistory(stateDir: string, now: () => Date): Result<History, 
     chmodSync(path, 0o600);
     return ok(historyOn(database, now));
   } catch (error) {
+    if (isDamage(error)) return fail("history-damaged", `${path} is damaged: ${messageOf(error)}.`);
     return fail("state-unusable", `${path} cannot be used: ${messageOf(error)}`, {
-      cure: "Check free space and permissions. If the file is damaged, move it aside: guardloop starts a new one, and `guardloop recover` cleans up.",
+      cure: "Check free space and permissions, then try again.",
     });
   }
 }

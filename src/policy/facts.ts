@@ -1,9 +1,10 @@
+import type { PublishedMessage } from "./commit-messages.ts";
 import type { ManifestChange } from "./package-keys.ts";
 
 /** What the host computed from the imported trees; the only thing findings are made of. */
 export interface ReviewFacts {
   readonly changes: readonly Change[];
-  /** Every line that was added to a text file. */
+  /** Every line that was added; of binary files too, as text. */
   readonly addedLines: readonly AddedLine[];
   /** The package.json files that changed. */
   readonly packageFiles: readonly ManifestChange[];
@@ -23,6 +24,24 @@ export interface ReviewFacts {
   readonly leftBehind: { readonly total: number; readonly names: readonly string[] };
   /** Authors of the imported commits that are not the agent's identity. */
   readonly otherAuthors: readonly string[];
+  /** Messages of the imported commits, without what the host added. */
+  readonly messages: readonly PublishedMessage[];
+  /** What the agent asked to be said about its last commit, against what that commit says. */
+  readonly lastMessage: "as-given" | "differs";
+  /** What of authors, dates and messages the import could not publish as it was. */
+  readonly metadataChanges: readonly string[];
+  /** New Git LFS pointers, to content that did not come with them. */
+  readonly lfsPointers: readonly string[];
+  /** What looks like a credential in added lines and commit messages. */
+  readonly secrets: readonly SecretSeen[];
+  /** Values of credentials in use that stand in added lines or commit messages. */
+  readonly secretsInUse: readonly SecretSeen[];
+  /** What was not searched for secrets, or not whole, each with why. */
+  readonly notScanned: readonly string[];
+  /** What the repository's policy protects besides the built-in groups: globs. */
+  readonly protectedGlobs: readonly string[];
+  /** Where in the tree the user's own Git finds hooks; `""` is the top of the tree. */
+  readonly hookPaths: readonly string[];
   /** Every path of the new tree, folded to lower case in NFC, that stands for more than one path. */
   readonly collisions: readonly string[];
 }
@@ -30,6 +49,16 @@ export interface ReviewFacts {
 export interface AddedLine {
   readonly path: string;
   readonly line: string;
+  /** Counted from 1, where it is known. */
+  readonly lineNumber?: number;
+}
+
+/** Where a credential was seen and what it is. Never the credential. */
+export interface SecretSeen {
+  /** `src/app.ts:3`, or `commit 0123456789ab`. */
+  readonly where: string;
+  readonly what: string;
+  readonly certainty: "known" | "suspected";
 }
 
 export interface Change {

@@ -1,12 +1,17 @@
 import { posix } from "node:path";
 import { visible } from "../core/visible.ts";
-import type { AddedLine, Change, ReviewFacts } from "./facts.ts";
+import type { Change, ReviewFacts } from "./facts.ts";
+import { messageFindings } from "./commit-messages.ts";
+import { weightiestFirst } from "./apply-policy.ts";
 import { type Finding, finding } from "./finding.ts";
+import { generatedFindings, isOpaque } from "./generated.ts";
 import { hiddenCharacterFindings } from "./hidden-characters.ts";
+import { mixedScriptFindings } from "./mixed-scripts.ts";
 import { junkFindings } from "./junk.ts";
 import { packageFindings } from "./package-keys.ts";
-import { PROTECTED, protectedGroup } from "./protected-paths.ts";
-import { secretInText } from "./secrets.ts";
+import { protectedFindings } from "./protected-findings.ts";
+import { secretFindings } from "./secret-findings.ts";
+import { disabledCheckFindings } from "./disabled-checks.ts";
 import { testFindings } from "./weakened-tests.ts";
 
 const LARGE_FILE_BYTES = 1024 * 1024;
@@ -18,20 +23,23 @@ const SYMLINK = "120000";
 export function findingsOf(facts: ReviewFacts): readonly Finding[] {
   const found = [
     ...controlFindings(facts),
-    ...protectedFindings(facts.changes),
+    ...protectedFindings(facts),
     ...symlinkFindings(facts.changes),
     ...contentFindings(facts),
-    ...secretFindings(facts.addedLines),
+    ...secretFindings(facts),
     ...hiddenCharacterFindings(facts.addedLines),
+    ...mixedScriptFindings(facts.addedLines),
+    ...disabledCheckFindings(facts),
+    ...generatedFindings(facts.changes, facts.addedLines),
     ...junkFindings(facts.changes),
     ...testFindings(facts.changes, facts.addedLines),
     ...packageFindings(facts.packageFiles),
     ...nameFindings(facts),
     ...planFindings(facts),
     ...runFindings(facts),
+    ...metadataFindings(facts),
   ];
-  const order = ["block", "warn", "info"];
-  return found.toSorted((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity));
+  return weightiestFirst(found);
 }
 
 function controlFindings(facts: ReviewFacts): readonly Finding[] {
@@ -51,15 +59,6 @@ function controlFindings(facts: ReviewFacts): readonly Finding[] {
 
 function sameName(a: string, b: string): boolean {
   return a.normalize("NFC").toLowerCase() === b.normalize("NFC").toLowerCase();
-}
-
-function protectedFindings(changes: readonly Change[]): readonly Finding[] {
-  return PROTECTED.flatMap((group) => {
-    const paths = changes
-      .map((change) => change.path)
-      .filter((path) => protectedGroup(path) === group);
-    return paths.length === 0 ? [] : [finding(group.code, group.why, paths)];
-  });
 }
 
 function symlinkFindings(changes: readonly Change[]): readonly Finding[] {
@@ -94,7 +93,7 @@ function contentFindings(facts: ReviewFacts): readonly Finding[] {
     (change) => change.newMode === "100755" && change.oldMode !== "100755",
   );
   const binaries = changes.filter(
-    (change) => change.content === "binary" && change.kind !== "deleted",
+    (change) => change.kind !== "deleted" && (change.content === "binary" || isOpaque(change.path)),
   );
   const large = changes.filter((change) => change.sizeBytes > LARGE_FILE_BYTES);
   const lines = changes.reduce((sum, change) => sum + change.addedLines + change.deletedLines, 0);
@@ -124,14 +123,6 @@ function contentFindings(facts: ReviewFacts): readonly Finding[] {
       : []),
     ...(changes.length === 0 ? [finding("no-change", "The branch changes nothing.")] : []),
   ];
-}
-
-function secretFindings(lines: readonly AddedLine[]): readonly Finding[] {
-  const found = lines.flatMap(({ path, line }) => {
-    const what = secretInText(line);
-    return what === undefined ? [] : [`${path} (${what})`];
-  });
-  return list("secret-added", "Added lines look like credentials.", [...new Set(found)]);
 }
 
 function nameFindings(facts: ReviewFacts): readonly Finding[] {
@@ -214,10 +205,32 @@ function runFindings(facts: ReviewFacts): readonly Finding[] {
         facts.leftBehind.names,
       ),
     );
-  found.push(
-    ...list("authorship", "These commits name an author who is not the agent.", facts.otherAuthors),
-  );
   return found;
+}
+
+function metadataFindings(facts: ReviewFacts): readonly Finding[] {
+  return [
+    ...list("authorship", "These commits name an author who is not the agent.", facts.otherAuthors),
+    ...messageFindings(facts.messages),
+    ...list(
+      "metadata-changed",
+      "Not everything about these commits could be published as it was.",
+      facts.metadataChanges,
+    ),
+    ...(facts.lastMessage === "differs"
+      ? [
+          finding(
+            "message-differs",
+            "The last commit says something else than last-commit-message.txt.",
+          ),
+        ]
+      : []),
+    ...list(
+      "lfs-pointer",
+      "New Git LFS pointers: what they point to was not imported and exists nowhere.",
+      facts.lfsPointers,
+    ),
+  ];
 }
 
 function list(code: Finding["code"], why: string, paths: readonly string[]): readonly Finding[] {

@@ -1,6 +1,19 @@
 /** Environment of a child: always built, never inherited. */
 export type Environment = Readonly<Record<string, string>>;
 
+/** Limits that the kernel puts on a child and on everything it starts, each process for itself. */
+export interface Bounds {
+  /**
+   * Address space: memory that is asked for and files that are mapped. Beyond it the child is refused memory. Not in
+   * force where the system has no such limit (macOS).
+   */
+  readonly addressSpaceBytes: number;
+  /** The largest file that may be written; rounded down to 512 bytes. Beyond it the child gets SIGXFSZ. */
+  readonly fileBytes: number;
+  /** Processor time over all threads. Beyond it the child gets SIGXCPU, and five seconds later SIGKILL. */
+  readonly cpuSeconds: number;
+}
+
 export interface Command {
   /** Program (an absolute path, from `findProgram`) and its arguments. Never a shell string. */
   readonly argv: readonly [string, ...string[]];
@@ -16,6 +29,8 @@ export interface Command {
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
   /** Aborting ends the child's process group like the deadline does. */
   readonly signal?: AbortSignal;
+  /** Limits of the child's resources. A program that cannot be started then ends with status 126 or 127. */
+  readonly bounds?: Bounds;
 }
 
 /** How a child ended. A non-zero exit code is data, not an exception. */
@@ -30,6 +45,8 @@ export interface Exit {
   /** True when a stream was longer than `maxOutputBytes`. */
   readonly truncated: boolean;
   readonly durationMs: number;
+  /** The bounds that were in force, where there were any. */
+  readonly bounds?: Bounds;
 }
 
 /** The child never ran, for example because the program is not there. */

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { type Result, err, ok } from "../core/result.ts";
 import { boundedBuffer } from "./bounded-buffer.ts";
+import { withinBounds } from "./bounds.ts";
 import type { Command, Exit, NotStarted } from "./command.ts";
 
 const DEFAULT_MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -24,7 +25,8 @@ export function endLivingChildren(): void {
 export function run(command: Command): Promise<Result<Exit, NotStarted>> {
   return new Promise((resolve) => {
     const startedAt = performance.now();
-    const [program, ...args] = command.argv;
+    const { argv, bounds } = command;
+    const [program, ...args] = bounds === undefined ? argv : withinBounds(argv, bounds);
     const child = spawn(program, args, {
       cwd: command.cwd,
       env: { ...command.env },
@@ -72,6 +74,7 @@ export function run(command: Command): Promise<Result<Exit, NotStarted>> {
           ended: ending.how(),
           truncated: stdout.truncated() || stderr.truncated(),
           durationMs: performance.now() - startedAt,
+          ...(bounds === undefined ? {} : { bounds }),
         }),
       );
     });

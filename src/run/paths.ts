@@ -20,6 +20,8 @@ export interface RunPaths {
   readonly artifacts: string;
   readonly salvage: string;
   readonly quarantine: string;
+  /** Where a promotion or rollback puts its new commits together. */
+  readonly landing: string;
   readonly agentLog: string;
   readonly agentEvents: string;
   readonly containerArgv: string;
@@ -51,6 +53,7 @@ export function runPaths(stateDir: string, runId: string): RunPaths {
     artifacts: join(root, "artifacts"),
     salvage: join(root, "salvage"),
     quarantine: join(root, "quarantine.git"),
+    landing: join(root, "landing.git"),
     agentLog: join(root, "agent.log"),
     agentEvents: join(root, "agent.jsonl"),
     containerArgv: join(root, "container.json"),

@@ -1,12 +1,14 @@
-import { createHash } from "node:crypto";
 import { type Failure, fail } from "../core/failures.ts";
 import { type Result, err, ok } from "../core/result.ts";
 import type { RunSpec } from "../core/run-spec.ts";
-import { type Owner, ownerOf } from "../process/owner.ts";
+import { ensurePrivateDirectory } from "../files/private-directory.ts";
+import { ownerOf } from "../process/owner.ts";
 import { blocks } from "../policy/finding.ts";
 import { type Stop, record } from "./drive.ts";
 import { type FinishedRun, runFlow } from "./flow.ts";
+import { whileBusy } from "./afterwards/busy.ts";
 import { runPaths } from "./paths.ts";
+import { runCreated } from "./run-created.ts";
 import { readPlan } from "./choice/plan.ts";
 import { type Invocation, type RunChoice, makeSpec, offerTasks } from "./choice/prepare.ts";
 import type { RunServices } from "./services.ts";
@@ -149,23 +151,15 @@ function warnOfOpenRuns(services: SeriesServices, invocation: Invocation): void 
     });
 }
 
+/** Holds the run's lock meanwhile: with it, a recovery that has no history knows that the run is alive. */
 async function oneRun(services: SeriesServices, spec: RunSpec): Promise<Result<FinishedRun, Stop>> {
-  const paths = runPaths(services.env.stateDir, spec.runId);
-  const run: RunServices = { ...services, paths };
-  const owner: Owner = ownerOf(process.pid, services.env.hostname);
-  record(run, spec.runId, {
-    type: "run-created",
-    repositoryId: spec.repository.id,
-    topLevel: spec.repository.topLevel,
-    branch: spec.branch,
-    base: spec.base,
-    parentRun: spec.parentRun,
-    specHash: createHash("sha256").update(JSON.stringify(spec)).digest("hex"),
-    agent: spec.agent.name,
-    network: spec.network,
-    owner,
+  const run: RunServices = { ...services, paths: runPaths(services.env.stateDir, spec.runId) };
+  await ensurePrivateDirectory(run.paths.root);
+  const held = await whileBusy(run, spec.runId, async () => {
+    record(run, spec.runId, runCreated(spec, ownerOf(process.pid, services.env.hostname)));
+    return ok(await runFlow(run, spec));
   });
-  return runFlow(run, spec);
+  return held.ok ? held.value : err({ stage: "spec", failure: held.error });
 }
 
 function whyStop(

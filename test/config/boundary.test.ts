@@ -34,6 +34,8 @@ test("the user's own sources need no trust, and then the repository's value is n
 
 const LOOSENING: Record<string, string> = {
   "network.mode": '"bridge"',
+  "container.engine": '"podman"',
+  "container.runtime": '"runsc"',
   "container.image": '"evil:latest"',
   "agent.pass_env": '["AWS_SECRET_ACCESS_KEY"]',
   "container.memory": '"4097m"',
@@ -46,6 +48,8 @@ const LOOSENING: Record<string, string> = {
   "overlay.include": '[".env"]',
   "run.promote": '"auto"',
   "validate.minutes": "16",
+  "policy.lower": '["binary: info"]',
+  "retention.branch_days": "13.5",
 };
 
 test.each(Object.entries(LOOSENING))("%s = %s in an untrusted file is not used", (key, value) => {
@@ -64,6 +68,8 @@ test("exactly those settings can loosen the boundary", () => {
 
 const HARMLESS: Record<string, string> = {
   "network.mode": '"none"',
+  "container.engine": '"auto"',
+  "container.runtime": '""',
   "container.image": '"guardloop-agent"',
   "agent.pass_env": "[]",
   "container.memory": '"2g"',
@@ -78,7 +84,11 @@ const HARMLESS: Record<string, string> = {
   "agent.name": '"command"',
   "agent.command": '["sh"]',
   "run.max_tasks": "5",
+  "retention.branch_days": "30",
   "validate.commands": '["test: npm test"]',
+  "policy.protected": '["infra/**"]',
+  "policy.raise": '["binary: block"]',
+  "policy.lower": "[]",
 };
 
 test.each(Object.entries(HARMLESS))("%s = %s in an untrusted file is used", (key, value) => {

@@ -57,6 +57,19 @@ test("the docker client's variables are kept where they are set, and nothing els
   });
 });
 
+test("so are Podman's, with those that would lead it to another machine", () => {
+  const env = readHostEnvironment({
+    XDG_RUNTIME_DIR: "/run/user/1000",
+    CONTAINER_HOST: "ssh://example.invalid",
+    CONTAINERS_STORAGE_CONF: "",
+    PODMAN_USERNS: "host",
+  });
+  expect(env.podman).toEqual({
+    XDG_RUNTIME_DIR: "/run/user/1000",
+    CONTAINER_HOST: "ssh://example.invalid",
+  });
+});
+
 test.each([
   ["1", true],
   ["0", true],

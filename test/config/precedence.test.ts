@@ -18,6 +18,8 @@ test("with no source at all, every setting has the default that was agreed", () 
     },
     network: { mode: "none" },
     container: {
+      engine: "auto",
+      runtime: undefined,
       image: "guardloop-agent",
       memoryBytes: 4 * GIB,
       cpus: 4,
@@ -28,9 +30,12 @@ test("with no source at all, every setting has the default that was agreed", () 
     limits: { wallMinutes: 60, idleMinutes: 15 },
     lease: { kind: "auto" },
     overlay: { include: [] },
+    import: { authorship: "keep" },
     run: { maxTasks: 1, mode: "stacked", onFailure: "stop", promote: "manual" },
     prompt: { template: undefined },
     validate: { commands: [], minutes: 15 },
+    policy: { protected: [], raise: [], lower: [] },
+    retention: { branchDays: 14 },
   });
   expect(notices).toEqual([]);
 });
@@ -61,6 +66,8 @@ test("every setting can be set by its GUARD_ variable and by its key on the comm
     "agent.author_name": "Robot",
     "agent.author_email": "robot@example.invalid",
     "network.mode": "bridge",
+    "container.engine": "podman",
+    "container.runtime": "runsc",
     "container.image": "node:22",
     "container.memory": "1g",
     "container.cpus": "2",
@@ -71,6 +78,7 @@ test("every setting can be set by its GUARD_ variable and by its key on the comm
     "limits.idle_minutes": "0.5",
     "lease.kind": "builtin",
     "overlay.include": "*.local",
+    "import.authorship": "replace",
     "run.max_tasks": "3",
     "run.mode": "independent",
     "run.on_failure": "keep-going",
@@ -78,6 +86,10 @@ test("every setting can be set by its GUARD_ variable and by its key on the comm
     "prompt.template": "docs/prompt.md",
     "validate.commands": "test: npm test",
     "validate.minutes": "3",
+    "policy.protected": "infra/**",
+    "policy.raise": "binary: block",
+    "policy.lower": "binary: info",
+    "retention.branch_days": "30",
   };
   const before = JSON.stringify(loaded({}).settings);
   for (const { key, guard, flag } of SETTINGS) {

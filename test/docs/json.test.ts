@@ -1,4 +1,4 @@
-import { existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -43,6 +43,7 @@ beforeAll(async () => {
   await decisions();
   await failures();
   await whileItRuns();
+  await selftest();
   await image();
 }, 240_000);
 
@@ -68,7 +69,14 @@ async function setUp(): Promise<void> {
 async function decisions(): Promise<void> {
   world.faults({ cpus: 2 });
   const script = `ln -s one.txt "link-$$"; echo said; ${GOOD_AGENT}`;
-  await run(world, script, ["--max-tasks", "2", "--validate", "ok: true"]);
+  await run(world, script, [
+    "--max-tasks",
+    "2",
+    "--validate",
+    "ok: true",
+    "--lower",
+    "symlink: info",
+  ]);
   await call(world, "logs @last");
   await call(world, "review @last");
   await call(world, "show @last");
@@ -83,8 +91,18 @@ async function decisions(): Promise<void> {
     await call(world, `show ${first}`);
   }
   await call(world, `promote ${first} --dry-run`);
+  world.git("commit", "-q", "--allow-empty", "-m", "Meanwhile");
+  await call(world, `promote ${first} --rebase --dry-run`);
+  world.git("reset", "-q", "--hard", "HEAD~1");
   await call(world, `promote ${first} --without-validation because`);
   await call(world, `show ${first}`);
+  world.git("branch", "agent/by-hand");
+  await call(world, "branches");
+  await call(world, `discard ${String(listed.runs[0].id)}`);
+  await call(world, "branches --prune --dry-run --branch-days 0");
+  await call(world, "branches --prune --branch-days 0");
+  await call(world, `show ${first}`);
+  world.git("branch", "-D", "agent/by-hand");
   world.write("guardloop.toml", '[validate]\ncommands = ["bad: false", "later: true"]\n');
   world.commit("Validate");
   await call(world, `validate ${first}`);
@@ -129,6 +147,7 @@ async function whileItRuns(): Promise<void> {
   await call(world, "stop @last");
   keep("guardloop run", (await ended).stdout);
   await watching;
+  await showOldRecords();
 }
 
 /** A run that is let go when its watcher has seen all there is to see. */
@@ -150,6 +169,25 @@ async function watchedRun(): Promise<void> {
   keep("guardloop watch", (await watching).stdout);
   await ended;
   await call(world, "show @last");
+}
+
+/** A record of 0.1, which kept less of the engine, and one that cannot be read. */
+async function showOldRecords(): Promise<void> {
+  const listed = JSON.parse((await world.guardloop(["runs", "--json"])).stdout);
+  const specFile = join(world.state, "runs", String(listed.runs[0].id), "spec.json");
+  const spec = JSON.parse(readFileSync(specFile, "utf8"));
+  const { kind, version } = spec.engine;
+  writeFileSync(specFile, JSON.stringify({ ...spec, engine: { kind, version } }));
+  await call(world, "show @last");
+  rmSync(specFile);
+  await call(world, "show @last");
+}
+
+/** One that holds, one that does not on an engine that isolates nothing, and what is there to try. */
+async function selftest(): Promise<void> {
+  await call(world, "selftest --only task-id-missing");
+  await call(world, "selftest --only capabilities");
+  await call(world, "selftest --list");
 }
 
 async function image(): Promise<void> {
@@ -237,8 +275,12 @@ const SAID_BY_RUN: Readonly<Record<Type, "run" | "journal">> = {
   salvaged: "run",
   "snapshot-kept": "run",
   "snapshot-removed": "journal",
+  "promotion-intent": "journal",
+  "rollback-intent": "journal",
   "run-promoted": "journal",
   "run-rolled-back": "journal",
   "run-discarded": "journal",
   "run-restored": "journal",
+  "branch-pruned": "journal",
+  "branch-returned": "journal",
 };

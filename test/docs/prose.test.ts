@@ -175,6 +175,7 @@ function containerFlags(): readonly string[] {
   const spec = {
     name: "n",
     image: "image",
+    setup: { runtime: "runsc", userNamespace: "keep-id", openFiles: 1, processes: 1 },
     labels: { a: "b" },
     user: { uid: 1, gid: 1 },
     network: "none",
@@ -189,5 +190,7 @@ function containerFlags(): readonly string[] {
     workdir: "/",
     argv: ["node"],
   } as const;
-  return runArguments(spec).map((argument) => argument.split("=")[0] ?? "");
+  return (["docker", "podman"] as const).flatMap((kind) =>
+    runArguments(kind, spec).map((argument) => argument.split("=")[0] ?? ""),
+  );
 }

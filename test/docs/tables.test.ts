@@ -2,8 +2,10 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { EXIT, FAILURES } from "../../src/core/failures.ts";
+import { DOCKER_SETUP, type EngineSetup } from "../../src/core/run-spec.ts";
 import { RUN_STATES, mayBecome } from "../../src/core/run-state.ts";
 import { STAGES } from "../../src/core/stage-name.ts";
+import type { ContainerSpec } from "../../src/engine/port.ts";
 import { runArguments } from "../../src/engine/posture.ts";
 import { FINDINGS } from "../../src/policy/finding.ts";
 import { renderPrompt } from "../../src/run/choice/prompt.ts";
@@ -54,7 +56,8 @@ describe("docs/findings.md", () => {
   test("names the groups of protected paths in the order in which they are tried", () => {
     const documented = tableWith(document, "code").rows.map(([code = ""]) => code);
     expect(documented.filter((code) => code.startsWith("`protected-"))).toEqual(
-      PROTECTED.map((group) => `\`${group.code}\``),
+      // What policy protects comes in addition, whatever group a path is of.
+      [...PROTECTED.map((group) => `\`${group.code}\``), "`protected-policy`"],
     );
   });
 
@@ -98,9 +101,10 @@ describe("ARCHITECTURE.md", () => {
 
 describe("docs/threat-model.md", () => {
   test("explains every flag the container is started with, and no other", () => {
-    const flags = runArguments({
+    const flags = runArguments("docker", {
       name: "n",
       image: "image",
+      setup: DOCKER_SETUP,
       labels: { a: "b" },
       user: { uid: 1, gid: 1 },
       network: "none",
@@ -122,6 +126,41 @@ describe("docs/threat-model.md", () => {
       [...new Set(flags)].toSorted(),
     );
     expect(table.rows.filter(([, , because]) => because === "")).toEqual([]);
+  });
+});
+
+describe("docs/engines.md", () => {
+  test("explains every flag that Podman is told otherwise than Docker, and no other", () => {
+    const spec = (setup: EngineSetup): ContainerSpec => ({
+      name: "n",
+      image: "image",
+      setup,
+      labels: {},
+      user: { uid: 1, gid: 1 },
+      network: "none",
+      memoryBytes: 1,
+      cpus: 1,
+      pids: 1,
+      tmpBytes: 1,
+      homeBytes: 1,
+      mounts: [],
+      env: {},
+      passEnv: [],
+      workdir: "/",
+      argv: ["node"],
+    });
+    const docker = new Set(runArguments("docker", spec(DOCKER_SETUP)));
+    const podman = runArguments(
+      "podman",
+      spec({ ...DOCKER_SETUP, userNamespace: "keep-id", processes: 1 }),
+    );
+    const otherwise = podman
+      .filter((argument) => !docker.has(argument))
+      .map((argument) => `\`${argument.split("=")[0] ?? ""}\``);
+    const table = tableWith(readDocument("docs/engines.md"), "flag");
+    expect(table.rows.map(([flag = ""]) => flag).toSorted()).toEqual(
+      [...new Set(otherwise)].toSorted(),
+    );
   });
 });
 

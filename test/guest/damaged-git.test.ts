@@ -122,3 +122,41 @@ test("an agent that deletes everything gives a patch that deletes everything", a
   expect(run.code).toBe(0);
   expect(filesOf(importAsHost(stage, run))).toEqual({});
 });
+
+test("a history that was made shallow is not cut: the base decides", async () => {
+  const stage = makeStage();
+  const run = await runGuest(stage, {
+    agent: `echo x > x; git add x; git commit -qm X; echo y > y; git add y; git commit -qm Y
+            git rev-parse HEAD > .git/shallow; git log --format=%s > seen`,
+  });
+  const imported = importAsHost(stage, run);
+  expect(filesOf(imported)).toMatchObject({ seen: "Y" });
+  expect(imported.manifest.patches.map((patch) => patch.message)).toEqual([
+    "X\n",
+    "Y\n",
+    "Do the task\n\nAs asked.\n",
+  ]);
+});
+
+test("files that a sparse checkout took away are gone, and that is what arrives", async () => {
+  const stage = makeStage({ files: { "src/a.txt": "a\n", "docs/b.txt": "b\n" } });
+  const run = await runGuest(stage, {
+    agent: `git sparse-checkout set src 2>/dev/null; echo x > src/x`,
+  });
+  expect(Object.keys(filesOf(importAsHost(stage, run)))).toEqual(["src/a.txt", "src/x"]);
+});
+
+test("refs in another format cost the history but not the files", async () => {
+  const stage = makeStage();
+  const run = await runGuest(stage, {
+    agent: `${COMMIT} mkdir .git/reftable; echo junk > .git/reftable/tables.list
+            git config core.repositoryFormatVersion 1; git config extensions.refStorage reftable
+            echo 'ref: refs/heads/.invalid' > .git/HEAD`,
+  });
+  const imported = importAsHost(stage, run);
+  expect(imported.manifest.history).toMatchObject({
+    kind: "flattened",
+    reason: "HEAD is not readable",
+  });
+  expect(filesOf(imported)).toMatchObject({ x: "x", y: "y" });
+});

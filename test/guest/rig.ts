@@ -1,5 +1,15 @@
 import { type SpawnOptions, execFileSync, spawn } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  lutimesSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { build } from "esbuild";
@@ -47,14 +57,24 @@ const GIT_ENV = {
   GIT_COMMITTER_DATE: "1700000000 +0100",
 };
 
-export function git(cwd: string, args: readonly string[], input?: string | Buffer): string {
-  return gitBytes(cwd, args, input).toString("utf8").trimEnd();
+export function git(
+  cwd: string,
+  args: readonly string[],
+  input?: string | Buffer,
+  env: Readonly<Record<string, string>> = {},
+): string {
+  return gitBytes(cwd, args, input, env).toString("utf8").trimEnd();
 }
 
-export function gitBytes(cwd: string, args: readonly string[], input?: string | Buffer): Buffer {
+export function gitBytes(
+  cwd: string,
+  args: readonly string[],
+  input?: string | Buffer,
+  env: Readonly<Record<string, string>> = {},
+): Buffer {
   return execFileSync("git", args, {
     cwd,
-    env: GIT_ENV,
+    env: { ...GIT_ENV, ...env },
     input: input ?? "",
     stdio: ["pipe", "pipe", "pipe"],
     maxBuffer: 1 << 28,
@@ -79,6 +99,8 @@ export interface Stage {
   readonly job: GuestJob;
   /** The user's repository, which no container ever sees. */
   readonly user: string;
+  /** For tests that make many; at the end everything is removed anyway. */
+  readonly [Symbol.dispose]: () => void;
 }
 
 export interface StageOptions {
@@ -86,6 +108,8 @@ export interface StageOptions {
   /** More to do in the user's repository before the base is committed. */
   readonly prepare?: (user: string) => void;
   readonly overlay?: Files;
+  /** `past`: the snapshot's files are older than its index, as when an agent starts a while after the snapshot. */
+  readonly fileTimes?: "now" | "past";
 }
 
 /** Makes a user's repository with one commit, and a snapshot of it. */
@@ -111,7 +135,7 @@ export function makeStage(options: StageOptions = {}): Stage {
     baseIndex: join(directory, "base.index"),
   };
   writeFileSync(paths.prompt, "Do one task.\n");
-  snapshot({ user, base, paths });
+  snapshot({ user, base, paths }, options.fileTimes ?? "now");
   put(paths.workspace, options.overlay ?? {});
   const job: GuestJob = {
     version: 1,
@@ -126,14 +150,14 @@ export function makeStage(options: StageOptions = {}): Stage {
   };
   const home = at("home");
   at("tmp");
-  return { directory, ...paths, home, base, job, user };
+  const dispose = (): void => rmSync(directory, { recursive: true, force: true });
+  return { directory, ...paths, home, base, job, user, [Symbol.dispose]: dispose };
 }
 
-function snapshot(from: {
-  readonly user: string;
-  readonly base: string;
-  readonly paths: GuestJob["paths"];
-}): void {
+function snapshot(
+  from: { readonly user: string; readonly base: string; readonly paths: GuestJob["paths"] },
+  fileTimes: "now" | "past",
+): void {
   const { workspace, baseStore, baseIndex } = from.paths;
   git(baseStore, ["init", "-q", "--bare", "--template=", "."]);
   const pack = gitBytes(from.user, ["pack-objects", "-q", "--revs", "--stdout"], `${from.base}\n`);
@@ -144,7 +168,23 @@ function snapshot(from: {
   git(workspace, ["update-ref", "refs/heads/main", from.base]);
   git(workspace, ["read-tree", from.base]);
   git(workspace, ["checkout-index", "-a", "-u"]);
-  writeFileSync(baseIndex, readFileSync(join(workspace, ".git/index")));
+  if (fileTimes === "past") {
+    for (const path of filesBelow(workspace)) lutimesSync(path, LONG_AGO, LONG_AGO);
+    git(workspace, ["update-index", "-q", "--refresh"]);
+  }
+  cpSync(join(workspace, ".git/index"), baseIndex, { preserveTimestamps: true });
+}
+
+/** In seconds; later times are free for a test to give away. */
+export const LONG_AGO = 1_600_000_000;
+
+/** Everything in a work tree but directories and its `.git`. */
+function filesBelow(directory: string): readonly Buffer[] {
+  return readdirSync(directory, { withFileTypes: true, encoding: "buffer" }).flatMap((entry) => {
+    const path = Buffer.concat([Buffer.from(`${directory}/`), entry.name]);
+    if (!entry.isDirectory()) return [path];
+    return entry.name.toString() === ".git" ? [] : filesBelow(path.toString());
+  });
 }
 
 export interface RunOptions {

@@ -1,5 +1,6 @@
-import { chmodSync, chownSync, lstatSync, readdirSync, symlinkSync } from "node:fs";
+import { chmodSync, chownSync, lstatSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { filesOf, importAsHost } from "./host-import.ts";
 import { git, makeStage, put, runGuest } from "./rig.ts";
@@ -80,6 +81,14 @@ test("carriage returns arrive, with and without attributes", async () => {
     "new.txt": "new\r",
     "x.bat": "dir",
   });
+});
+
+test("attributes that the agent adds do not rewrite files that nobody touched", async () => {
+  const stage = makeStage({ files: { "crlf.txt": "a\r\n", other: "o\n" }, fileTimes: "past" });
+  const run = await runGuest(stage, {
+    agent: `echo more >> other; git commit -qam "Edit the other"; echo '* text' > .gitattributes`,
+  });
+  expect(filesOf(importAsHost(stage, run))).toMatchObject({ "crlf.txt": "a\r" });
 });
 
 test("an attribute that makes git give up costs conversions, not work", async () => {
@@ -217,3 +226,26 @@ test("what the agent put into the patch directory is not taken for a patch", asy
   expect(importAsHost(stage, run).manifest.patches).toHaveLength(1);
   expect(readdirSync(join(stage.directory, "other"))).toEqual(["keep"]);
 });
+
+test("an edit in the very second of the snapshot, to the same size, is not lost", async () => {
+  const edited = (): ReturnType<typeof makeStage> => {
+    for (;;) {
+      const stage = makeStage();
+      const path = join(stage.workspace, "src/a.txt");
+      const seconds = () => [stage.job.paths.baseIndex, path].map(secondOf);
+      const before = seconds();
+      writeFileSync(path, "ONE\ntwo\nthree\n");
+      if (new Set([...before, ...seconds()]).size === 1) return stage;
+    }
+  };
+  const stage = edited();
+  // The guest's own index must be younger than the edit for Git to be deceived.
+  while (Math.floor(Date.now() / 1000) <= secondOf(stage.job.paths.baseIndex)) await delay(10);
+  const run = await runGuest(stage);
+  expect(run.code).toBe(0);
+  expect(filesOf(importAsHost(stage, run))).toMatchObject({ "src/a.txt": "ONE\ntwo\nthree" });
+});
+
+function secondOf(path: string): number {
+  return Math.floor(lstatSync(path).mtimeMs / 1000);
+}

@@ -26,7 +26,7 @@ beforeAll(async () => {
   // scripts/prepare has built it, so this only looks.
   const image = await buildImage({
     name: "guardloop-agent",
-    program: docker,
+    engine: { kind: "docker", program: docker },
     env,
     agents: "default",
     source: "auto",

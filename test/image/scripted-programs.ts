@@ -12,6 +12,7 @@ echo "docker $*" >>"$STAGE/calls"
 label() { sed 's/=/":"/; s/^/"/; s/$/"/' | paste -sd, ; }
 remember() { printf '{"Id":"sha256:new","Size":7,"Config":{"Labels":{%s}}}' "$2" >"$STAGE/images/$1"; }
 case $1 in
+  info) echo '{"OSType":"linux","SecurityOptions":["name=seccomp,profile=default"]}' ;;
   image)
     [ "$2" = inspect ] || exit 0
     [ ! -e "$STAGE/engine-down" ] || { echo "Cannot connect to the Docker daemon" >&2; exit 1; }
@@ -64,7 +65,7 @@ export async function stageOfPrograms() {
   const progress: string[] = [];
   const options: BuildImageOptions = {
     name: "guardloop-agent",
-    program: join(stage, "bin", "docker"),
+    engine: { kind: "docker", program: join(stage, "bin", "docker") },
     env: readHostEnvironment({ PATH: `${stage}/bin:${process.env["PATH"]}`, HOME: stage }),
     agents: ["claude", "codex"],
     source: "auto",

@@ -3,7 +3,8 @@ import type { Change, ReviewFacts } from "../../src/policy/facts.ts";
 import { FINDINGS } from "../../src/policy/finding.ts";
 import { findingsOf } from "../../src/policy/findings.ts";
 import { protectedGroup } from "../../src/policy/protected-paths.ts";
-import { isSecretPath, secretInText } from "../../src/policy/secrets.ts";
+import { ownFindings } from "../../src/policy/secret-patterns.ts";
+import { isSecretPath } from "../../src/policy/secrets.ts";
 
 function change(path: string, more: Partial<Change> = {}): Change {
   return {
@@ -34,6 +35,15 @@ function facts(more: Partial<ReviewFacts> = {}): ReviewFacts {
     flattened: null,
     leftBehind: { total: 0, names: [] },
     otherAuthors: [],
+    messages: [{ commit: "a".repeat(40), message: "Do T1" }],
+    lastMessage: "as-given",
+    metadataChanges: [],
+    lfsPointers: [],
+    secrets: [],
+    secretsInUse: [],
+    notScanned: [],
+    protectedGlobs: [],
+    hookPaths: [],
     collisions: [],
     ...more,
   };
@@ -127,7 +137,19 @@ describe("what each finding is about", () => {
     ["odd-name", { changes: [change("dir/CON.txt")] }],
     ["odd-name", { changes: [change("a\\b")] }],
     ["case-collision", { collisions: ["A.txt"] }],
-    ["secret-added", { addedLines: [{ path: "a", line: `key = "AKIA${"A".repeat(16)}"` }] }],
+    ["secret-added", { secrets: [{ where: "a:1", what: "a key", certainty: "known" }] }],
+    ["secret-suspected", { secrets: [{ where: "a:1", what: "a key", certainty: "suspected" }] }],
+    [
+      "secret-in-use",
+      { secretsInUse: [{ where: "a:1", what: "KEY of .env", certainty: "known" }] },
+    ],
+    ["secret-scan-incomplete", { notScanned: ["a: 1 of 2 added characters were searched"] }],
+    ["protected-policy", { changes: [change("Infra/x")], protectedGlobs: ["infra"] }],
+    ["mixed-scripts", { addedLines: [{ path: "a.ts", line: "if (is\u0410dmin) {" }] }],
+    ["checks-disabled", { addedLines: [{ path: "a.ts", line: "// eslint-disable-next-line" }] }],
+    ["generated", { changes: [change("web/app.min.js", { kind: "added" })] }],
+    ["generated", { addedLines: [{ path: "src/app.ts", line: "x".repeat(6_000) }] }],
+    ["binary", { changes: [change("lib/a.wasm", { kind: "added" })] }],
     ["bidi-characters", { addedLines: [{ path: "a", line: "if (x\u202E) {" }] }],
     ["invisible-characters", { addedLines: [{ path: "a", line: "na\u200Bme" }] }],
     ["control-characters", { addedLines: [{ path: "a", line: "\u001B[8mhidden" }] }],
@@ -159,6 +181,10 @@ describe("what each finding is about", () => {
     ["declared-loss", { flattened: "the history has a merge commit" }],
     ["left-behind", { leftBehind: { total: 3, names: ["a"] } }],
     ["authorship", { otherAuthors: ["abc Linus <l@x>"] }],
+    ["metadata-changed", { metadataChanges: ["abc the message was empty"] }],
+    ["message-differs", { lastMessage: "differs" }],
+    ["meaningful-message", { messages: [{ commit: "a", message: "Do T1\n\nFixes #1" }] }],
+    ["lfs-pointer", { lfsPointers: ["logo.png"] }],
     ["no-change", { changes: [] }],
     [
       "package-keys",
@@ -188,6 +214,16 @@ describe("what each finding is about", () => {
       "odd-name",
       "case-collision",
       "secret-added",
+      "secret-suspected",
+      "secret-in-use",
+      "secret-scan-incomplete",
+      "mixed-scripts",
+      "checks-disabled",
+      "generated",
+      // Computed when somebody looks; test/policy/judging.test.ts.
+      "stale-base",
+      "validation-failed",
+      "validation-missing",
       "bidi-characters",
       "invisible-characters",
       "control-characters",
@@ -202,12 +238,55 @@ describe("what each finding is about", () => {
       "declared-loss",
       "left-behind",
       "authorship",
+      "metadata-changed",
+      "meaningful-message",
+      "message-differs",
+      "lfs-pointer",
       "no-change",
       "package-keys",
       "install-scripts",
     ]);
     const others = Object.keys(FINDINGS).filter((code) => !covered.has(code));
     expect(others.every((code) => code.startsWith("protected-"))).toBe(true);
+  });
+});
+
+describe("lines of a message that mean more than they say", () => {
+  const lines = (message: string): readonly string[] =>
+    findingsOf(facts({ messages: [{ commit: "0123456789abcdef", message }] })).flatMap(
+      (one) => one.paths,
+    );
+
+  test.each([
+    "Signed-off-by: Ada <ada@example.com>",
+    "co-authored-by: Ada <ada@example.com>",
+    "Reviewed-by : Ada <ada@example.com>",
+    "Change-Id: I0123456789",
+    "Claimed-Guardloop-Run: x",
+    "This fixes #12",
+    "closes: owner/repo#3",
+    "Resolved GH-7",
+    "Fix https://example.com/a/b/issues/3",
+    "Build [skip ci]",
+    "[CI SKIP] docs",
+    "[no ci]",
+    "[skip actions]",
+    "skip-checks: true",
+    "***NO_CI***",
+  ])("%j is one", (line) => {
+    expect(lines(`Do T1\n\n${line}\n`)).toEqual([`0123456789ab line 3: ${line}`]);
+  });
+
+  test.each([
+    "Fix the build",
+    "Fixes number 12",
+    "See #12",
+    "Prefix #12",
+    "The CI skips this",
+    "by: Ada",
+    "Signed off by Ada",
+  ])("%j is none", (line) => {
+    expect(lines(`Do T1\n\n${line}\n`)).toEqual([]);
   });
 });
 
@@ -239,14 +318,14 @@ test("names and contents of secrets are known, ordinary ones are not", () => {
   for (const path of ["env.ts", "docs/keys.md", "environment.json"])
     expect(isSecretPath(path), path).toBe(false);
   for (const text of [
-    "-----BEGIN OPENSSH PRIVATE KEY-----",
+    `-----BEGIN OPENSSH PRIVATE KEY-----\n${"b3BlbnNzaC1rZXkt".repeat(5)}`,
     `ghp_${"a".repeat(36)}`,
     `sk-ant-oat01-${"a".repeat(40)}`,
     `AIza${"a".repeat(35)}`,
     '"refresh_token": "0123456789abcdef0123"',
   ])
-    expect(secretInText(text), text).toBeDefined();
-  expect(secretInText("const token = process.env.TOKEN;")).toBeUndefined();
+    expect(ownFindings(text), text).not.toEqual([]);
+  expect(ownFindings("const token = process.env.TOKEN;")).toEqual([]);
 });
 
 test("a long list of paths is capped, and the rest is counted", () => {

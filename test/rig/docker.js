@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // A scripted stand-in for the docker client. It keeps no promise of isolation: it runs the guest on the host with the
 // mounted directories in place of the container's paths. Tests read what it was called with and switch faults on in
-// `docker.faults.json` beside it.
+// `docker.faults.json` beside it. Under the name `podman` it speaks Podman's dialect, with files of that name.
 import { execFileSync, spawn } from "node:child_process";
 import {
   appendFileSync,
@@ -14,22 +14,26 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const containers = join(here, "containers");
+const program = basename(process.argv[1]);
+const isPodman = program === "podman";
+const containers = join(here, isPodman ? "podman-containers" : "containers");
 const argv = process.argv.slice(2);
 appendFileSync(
-  join(here, "docker.calls.jsonl"),
+  join(here, `${program}.calls.jsonl`),
   `${JSON.stringify({ argv, env: Object.keys(process.env).toSorted() })}\n`,
 );
-const faultsFile = join(here, "docker.faults.json");
+const faultsFile = join(here, `${program}.faults.json`);
 const faults = existsSync(faultsFile) ? JSON.parse(readFileSync(faultsFile, "utf8")) : {};
 
 if (faults.daemonGone === true)
   die(
-    "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?",
+    isPodman
+      ? "Error: creating runtime static files directory: mkdir /run/libpod: read-only file system"
+      : "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?",
     1,
   );
 
@@ -44,7 +48,37 @@ function die(message, status) {
   process.exit(status);
 }
 
+/** What a name that is not there is called, with the status that goes with it. */
+function noSuchContainer(name) {
+  if (isPodman) die(`Error: no container with name or ID "${name}" found: no such container`, 125);
+  die(`Error: No such container: ${name}`, 1);
+}
+
+function podmanInfo() {
+  const { rootless = false, controllers = ["cpu", "memory", "pids"], remote = false } = faults;
+  console.log(
+    JSON.stringify({
+      host: {
+        os: "linux",
+        cpus: faults.cpus ?? 8,
+        memTotal: 16 * 2 ** 30,
+        cgroupVersion: faults.cgroupVersion ?? "v2",
+        cgroupControllers: controllers,
+        ociRuntime: { name: "crun" },
+        serviceIsRemote: remote,
+        security: {
+          rootless,
+          seccompEnabled: faults.noSeccomp !== true,
+          selinuxEnabled: faults.selinux === true,
+        },
+      },
+      version: { Version: faults.version ?? "4.3.1" },
+    }),
+  );
+}
+
 function info() {
+  if (isPodman) return podmanInfo();
   const security = faults.securityOptions ?? ["name=seccomp,profile=default"];
   console.log(
     JSON.stringify({
@@ -53,32 +87,52 @@ function info() {
       NCPU: faults.cpus ?? 8,
       MemTotal: 16 * 2 ** 30,
       SecurityOptions: security,
+      DefaultRuntime: "runc",
+      Runtimes: { runc: {}, runsc: {} },
     }),
   );
 }
 
 function inspectImage() {
   const name = argv.at(-1);
-  if (faults.imageMissing === true) die(`Error: No such image: ${name}`, 1);
+  if (faults.imageMissing === true)
+    die(
+      isPodman
+        ? `Error: inspecting object: ${name}: image not known`
+        : `Error: No such image: ${name}`,
+      isPodman ? 125 : 1,
+    );
   const labels = faults.foreignImage === true ? {} : { "guardloop.image.version": "1" };
-  console.log(JSON.stringify({ Id: `sha256:${"ab".repeat(32)}`, Config: { Labels: labels } }));
+  const prefix = isPodman ? "" : "sha256:";
+  const image = { Id: `${prefix}${"ab".repeat(32)}`, Config: { Labels: labels } };
+  console.log(JSON.stringify(isPodman ? [image] : image));
 }
 
 function ps() {
   mkdirSync(containers, { recursive: true });
-  const name = argv.find((one) => one.startsWith("name=^/"))?.slice("name=^/".length, -1);
+  const name = argv.find((one) => one.startsWith("name=^"))?.replace(/^name=\^\/?(.*)\$$/, "$1");
   const list = argv.some((one) => one.includes("label=guardloop.run"));
-  for (const one of readdirSync(containers))
-    if (name === undefined || one === name)
-      console.log(
-        list ? `${one}\t${JSON.parse(readFileSync(join(containers, one), "utf8")).run}` : one,
-      );
+  const stateLabel = "--filter=label=guardloop.state=";
+  const state = argv.find((one) => one.startsWith(stateLabel))?.slice(stateLabel.length);
+  const found = readdirSync(containers)
+    .map((one) => ({ one, ...JSON.parse(readFileSync(join(containers, one), "utf8")) }))
+    .filter((known) => name === undefined || known.one === name)
+    .filter((known) => state === undefined || known.state === state);
+  if (isPodman && list) {
+    const rows = found.map(({ one, run: id }) => ({
+      Names: [one],
+      Labels: { "guardloop.run": id },
+    }));
+    console.log(JSON.stringify(rows));
+    return;
+  }
+  for (const { one, run: id } of found) console.log(list ? `${one}	${id}` : one);
 }
 
 function kill() {
   const name = argv.at(-1);
   const file = join(containers, name);
-  if (!existsSync(file)) die(`Error: No such container: ${name}`, 1);
+  if (!existsSync(file)) noSuchContainer(name);
   const signal = (argv.find((one) => one.startsWith("--signal=")) ?? "--signal=KILL").slice(
     "--signal=".length,
   );
@@ -92,7 +146,7 @@ function kill() {
 function rm() {
   const name = argv.at(-1);
   const file = join(containers, name);
-  if (!existsSync(file)) die(`Error: No such container: ${name}`, 1);
+  if (!existsSync(file)) noSuchContainer(name);
   if (faults.removeRefused === true)
     die(`Error response from daemon: container ${name}: could not kill: permission problem`, 1);
   try {
@@ -103,22 +157,36 @@ function rm() {
 
 function stats() {
   const name = argv.at(-1);
-  if (!existsSync(join(containers, name)))
-    die(`Error response from daemon: No such container: ${name}`, 1);
-  const { cpu = "12.50%", memory = "256MiB / 4GiB" } = faults.stats ?? {};
-  console.log(JSON.stringify({ Name: name, CPUPerc: cpu, MemUsage: memory }));
+  if (!existsSync(join(containers, name))) noSuchContainer(name);
+  const { cpu = "12.50%", memory = isPodman ? "268.4MB / 4.295GB" : "256MiB / 4GiB" } =
+    faults.stats ?? {};
+  if (isPodman) console.log(JSON.stringify([{ name, cpu_percent: cpu, mem_usage: memory }]));
+  else console.log(JSON.stringify({ Name: name, CPUPerc: cpu, MemUsage: memory }));
 }
 
 function events() {
-  if (faults.outOfMemory === true) console.log(JSON.stringify("oom"));
+  if (faults.outOfMemory !== true) return;
+  if (isPodman) console.log(JSON.stringify({ Status: "died", Attributes: { OOMKilled: "true" } }));
+  else console.log(JSON.stringify("oom"));
 }
 
 async function run() {
+  refuseByFault();
+  if (argv.some((one) => one.startsWith("--name=guardloop-image-check-"))) return checkImage();
+  if (argv.some((one) => one.startsWith("--name=guardloop-limits-check-"))) return checkLimits();
+  return runGuest();
+}
+
+function refuseByFault() {
   if (faults.validationRefused === true && argv.some((one) => /^--name=.*-validate$/.test(one)))
     die("docker: Error response from daemon: no space left on device.", 125);
   if (faults.runRefused === true)
     die("docker: Error response from daemon: something is wrong.", 125);
-  if (argv.some((one) => one.startsWith("--name=guardloop-image-check-"))) return checkImage();
+  if (faults.crunFails === true && !argv.includes("--runtime=runc"))
+    die("Error: OCI runtime error: crun: the requested cgroup controller is not available", 126);
+}
+
+async function runGuest() {
   const options = argv.slice(1).filter((one) => one.startsWith("--"));
   const value = (name) =>
     options.filter((one) => one.startsWith(`--${name}=`)).map((one) => one.slice(name.length + 3));
@@ -154,10 +222,9 @@ async function run() {
     stdio: ["ignore", "inherit", "inherit"],
   });
   mkdirSync(containers, { recursive: true });
-  const runId = value("label")
-    .find((one) => one.startsWith("guardloop.run="))
-    .slice("guardloop.run=".length);
-  writeFileSync(join(containers, name), JSON.stringify({ pid: child.pid, run: runId }));
+  const labels = Object.fromEntries(value("label").map((one) => one.split("=")));
+  const known = { pid: child.pid, run: labels["guardloop.run"], state: labels["guardloop.state"] };
+  writeFileSync(join(containers, name), JSON.stringify(known));
   const status = await new Promise((resolve) =>
     child.on("close", (code, signal) => resolve(signal === null ? code : 137)),
   );
@@ -165,6 +232,14 @@ async function run() {
   rmSync(home, { recursive: true, force: true });
   if (faults.containerStays !== true) rmSync(join(containers, name), { force: true });
   process.exit(status);
+}
+
+/** The limits that were asked for; `limits` says which are in force otherwise. */
+function checkLimits() {
+  const asked = (name) =>
+    argv.find((one) => one.startsWith(`--${name}=`))?.slice(name.length + 3) ?? "max";
+  const inForce = { memory: asked("memory"), pids: asked("pids-limit"), cpus: asked("cpus") };
+  console.log(JSON.stringify({ ...inForce, ...faults.limits }));
 }
 
 /** What a foreign image says when it is asked for node and git; `imageHas` is its answer, or "no node". */

@@ -1,38 +1,54 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { ROOT } from "../docs/documents.ts";
 import type { World } from "./world.ts";
 
-const BIN = join(import.meta.dirname, "../../bin/guardloop.js");
+export const UP = "\u001B[A";
+export const ENTER = "\r";
+export const CTRL_C = "\u0003";
+
+interface TerminalOptions {
+  readonly size?: { readonly columns: number; readonly rows: number };
+  readonly env?: Readonly<Record<string, string>>;
+}
 
 export interface TerminalSession {
   /** Presses keys. */
   readonly press: (keys: string) => void;
   /** Everything that was written so far, control sequences included. */
   readonly written: () => string;
-  /** Resolves when the program has ended. */
+  /** Calls back with all of it whenever there is more. */
+  readonly onWritten: (see: (written: string) => void) => void;
+  /** Resolves when the program has ended, with what the terminal shows then. */
   readonly ended: Promise<{ readonly code: number | null; readonly screen: string }>;
 }
 
-/** Runs guardloop on a real pseudo-terminal, made by util-linux `script`. */
-export function onTerminal(
+/** Starts guardloop on a real terminal of its own, made by script(1) of util-linux. */
+export function openTerminal(
   world: World,
   args: readonly string[],
-  size: { readonly columns: number; readonly rows: number } = { columns: 80, rows: 24 },
+  { size = { columns: 80, rows: 24 }, env = {} }: TerminalOptions = {},
 ): TerminalSession {
-  const quoted = [process.execPath, BIN, ...args].map(
-    (word) => `'${word.replaceAll("'", "'\\''")}'`,
-  );
-  const command = `stty cols ${size.columns} rows ${size.rows}; exec ${quoted.join(" ")}`;
-  const child = spawn("script", ["-qefc", command, "/dev/null"], {
+  const words = [process.execPath, join(ROOT, "bin/guardloop.js"), ...args];
+  const quoted = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+  const command = `stty cols ${size.columns} rows ${size.rows}; exec ${quoted}`;
+  const child = spawn("script", ["-q", "-e", "-f", "-c", command, "/dev/null"], {
     cwd: world.repo,
-    env: { ...world.env, TERM: "xterm", SHELL: "/bin/sh" },
+    env: { ...world.env, TERM: "xterm", SHELL: "/bin/sh", ...env },
     stdio: ["pipe", "pipe", "inherit"],
   });
   let text = "";
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+  const seeing: ((written: string) => void)[] = [];
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+    for (const see of seeing) see(text);
+  });
+  // A key that is pressed when the program has just ended goes nowhere.
+  child.stdin.on("error", () => undefined);
   return {
     press: (keys) => void child.stdin.write(keys),
     written: () => text,
+    onWritten: (see) => void seeing.push(see),
     ended: new Promise((resolve, reject) => {
       child.on("error", reject);
       child.on("close", (code) => resolve({ code, screen: screenOf(text) }));
@@ -40,8 +56,48 @@ export function onTerminal(
   };
 }
 
+/** What a person does: waits until a text is on the screen, then types. */
+export interface Step {
+  readonly after: string;
+  readonly type: string;
+}
+
+export interface OnTerminal {
+  readonly code: number | null;
+  /** Everything the terminal got, line ends as the program wrote them. */
+  readonly screen: string;
+}
+
+/** Runs guardloop on a terminal to its end, with a person at it. */
+export async function onTerminal(
+  world: World,
+  args: readonly string[],
+  {
+    steps = [],
+    env = {},
+  }: { readonly steps?: readonly Step[]; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<OnTerminal> {
+  const session = openTerminal(world, args, { size: { columns: 160, rows: 40 }, env });
+  const waiting = [...steps];
+  let read = 0;
+  session.onWritten((written) => {
+    for (let step = waiting[0]; step !== undefined; step = waiting[0]) {
+      const at = written.indexOf(step.after, read);
+      if (at === -1) return;
+      read = at + step.after.length;
+      waiting.shift();
+      session.press(step.type);
+    }
+  });
+  const { code } = await session.ended;
+  const screen = session.written();
+  if (waiting.length > 0)
+    throw new Error(`"${waiting[0]?.after ?? ""}" never appeared:\n${screen}`);
+  return { code, screen: screen.replaceAll("\r\n", "\n") };
+}
+
 /** What a terminal shows after these bytes: line feeds, carriage returns, cursor up and erase below. */
-export function screenOf(text: string): string {
+function screenOf(text: string): string {
   const lines = [""];
   let row = 0;
   // oxlint-disable-next-line no-control-regex

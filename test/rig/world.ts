@@ -64,7 +64,19 @@ export interface CallOptions {
   readonly onStdout?: (text: string) => void;
 }
 
-export type EngineKind = "scripted" | "docker";
+/** `runsc` is Docker with gVisor's runtime. */
+export type EngineKind = "scripted" | "scripted-podman" | "docker" | "podman" | "runsc";
+
+const SCRIPTED: ReadonlySet<EngineKind> = new Set(["scripted", "scripted-podman"]);
+
+/** What chooses the engine of a world; Docker is what is taken without a word. */
+const CHOICE: Readonly<Record<EngineKind, Readonly<Record<string, string>>>> = {
+  scripted: {},
+  "scripted-podman": { GUARD_ENGINE: "podman" },
+  docker: {},
+  podman: { GUARD_ENGINE: "podman" },
+  runsc: { GUARD_ENGINE: "docker", GUARD_RUNTIME: "runsc" },
+};
 
 export const PLAN = `# Plan
 
@@ -105,8 +117,13 @@ export function makeWorld(engine: EngineKind = "scripted"): World {
   const repo = join(root, "shop");
   const bin = join(root, "bin");
   for (const directory of [repo, bin, join(root, "home")]) mkdirSync(directory);
-  if (engine === "scripted") installProgram("docker.js", join(bin, "docker"));
-  const env = baseEnvironment(root, bin);
+  const program = engine === "scripted-podman" ? "podman" : "docker";
+  if (SCRIPTED.has(engine)) {
+    // The machine's own engines must never answer in their place.
+    for (const name of ["docker", "podman"]) installStub(join(bin, name));
+    installProgram("docker.js", join(bin, program));
+  }
+  const env = { ...baseEnvironment(root, bin), ...CHOICE[engine] };
   const git = (...args: readonly string[]): string =>
     execFileSync("git", args, {
       cwd: repo,
@@ -141,8 +158,8 @@ export function makeWorld(engine: EngineKind = "scripted"): World {
     git,
     write,
     commit,
-    faults: (faults) => writeFileSync(join(bin, "docker.faults.json"), JSON.stringify(faults)),
-    dockerCalls: () => readCalls(join(bin, "docker.calls.jsonl")),
+    faults: (faults) => writeFileSync(join(bin, `${program}.faults.json`), JSON.stringify(faults)),
+    dockerCalls: () => readCalls(join(bin, `${program}.calls.jsonl`)),
     [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
   };
 }
@@ -152,6 +169,12 @@ export function installProgram(name: string, target: string): void {
   copyFileSync(join(ROOT, "test/rig", name), target);
   chmodSync(target, 0o755);
   writeFileSync(join(dirname(target), "package.json"), '{"type":"module"}');
+}
+
+function installStub(target: string): void {
+  writeFileSync(target, "#!/bin/sh\necho 'Error: there is none in this test' >&2\nexit 125\n", {
+    mode: 0o755,
+  });
 }
 
 function baseEnvironment(root: string, bin: string): Record<string, string> {
@@ -271,9 +294,11 @@ export async function runsOf(world: World): Promise<readonly RunSummary[]> {
 /** Nothing of a run may be left but its record: no container, lease, snapshot or quarantine. */
 export function leftovers(world: World): readonly string[] {
   const found: string[] = [];
-  const containers = join(world.bin, "containers");
-  if (existsSync(containers))
-    found.push(...readdirSync(containers).map((name) => `container ${name}`));
+  for (const engine of ["containers", "podman-containers"]) {
+    const containers = join(world.bin, engine);
+    if (existsSync(containers))
+      found.push(...readdirSync(containers).map((name) => `container ${name}`));
+  }
   const runs = join(world.state, "runs");
   for (const run of existsSync(runs) ? readdirSync(runs) : [])
     for (const name of ["workspace", "base.git", "outbox", "quarantine.git", "job"])

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findProgram } from "../../src/process/find-program.ts";
 import { applyMail, commitTree, makeQuarantine, startAt } from "../../src/git/quarantine.ts";
-import { addedEntries, refuseEntries } from "../../src/git/tree-check.ts";
+import { refuseEntries } from "../../src/git/refuse-entries.ts";
+import { addedEntries } from "../../src/git/tree-check.ts";
 import { refuseMail } from "../../src/run/artifacts/mail-check.ts";
 import { type SampleRepository, sampleRepository } from "../lease/sample-repository.ts";
 

@@ -305,11 +305,21 @@ describe("two at once", () => {
     const lookedUp = open.run(run.id);
     if (lookedUp === undefined) throw new Error("the run is there");
     await succeed(world, ["promote", run.id]);
-    const services = { env, principal: principal.value, history: open };
+    const services = {
+      env,
+      gitProgram: git,
+      principal: principal.value,
+      history: open,
+      now: () => new Date(),
+    };
     const decision = { run: lookedUp, by: "somebody", why: "" };
     const late = await promote(services, {
       ...decision,
+      how: "fast-forward",
+      validateTree: async () => ({ ok: true, value: null }),
+      onLanding: () => undefined,
       accepted: [],
+      acceptedFor: "this-run",
       mode: "for-real",
       withoutValidation: undefined,
     });

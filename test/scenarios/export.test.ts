@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { type TarEntry, readTar, writeTar } from "../../src/files/tar.ts";
-import { redact } from "../../src/run/export/redact.ts";
+import { redact, redactionsOf } from "../../src/run/export/redact.ts";
 import { readyRun, refuse, succeed } from "../rig/lifecycle.ts";
 import { type World, GOOD_AGENT, makeWorld } from "../rig/world.ts";
 
@@ -76,8 +76,33 @@ describe("export", () => {
     const whole = gunzipSync(readFileSync(path)).toString("latin1");
     expect(whole).not.toContain(KEY);
     expect(whole).not.toContain(GITHUB);
-    expect(whole).toContain("key [redacted: TOKEN]");
+    expect(whole).toContain("key [redacted: TOKEN of the environment]");
     await succeed(world, ["verify", path]);
+  });
+
+  test("leaves out what the .env files of the repository hold, from wherever it is called", async () => {
+    using world = makeWorld();
+    world.git("config", "core.excludesFile", "/dev/null");
+    world.write(".gitignore", ".env*\n");
+    world.commit("Ignore");
+    world.write(".env.local", `SERVICE_KEY=${KEY}\n`);
+    const ended = await world.run(`echo "found ${KEY}"; ${GOOD_AGENT}`);
+    expect(ended.code).toBe(0);
+    const path = archiveOf(world);
+    await succeed(world, ["export", "@last", "--output", path], { cwd: world.root });
+    const whole = gunzipSync(readFileSync(path)).toString("latin1");
+    expect(whole).not.toContain(KEY);
+    expect(whole).toContain("found [redacted: SERVICE_KEY of .env.local]");
+  });
+
+  test("says so when the repository is gone and its .env files could not be read", async () => {
+    using world = makeWorld();
+    const { id } = await readyRun(world);
+    renameSync(world.repo, `${world.repo}-moved`);
+    const ended = await succeed(world, ["export", id, "--output", archiveOf(world)], {
+      cwd: world.root,
+    });
+    expect(ended.stderr).toContain("no .env file of it was read");
   });
 
   test("does not overwrite a file, and does not export a run that goes on", async () => {
@@ -180,37 +205,79 @@ describe("verify notices", () => {
 });
 
 describe("redacting", () => {
-  const clean = (text: string, value = KEY): string =>
-    redact(Buffer.from(text), [{ name: "TOKEN", value }]).toString();
+  async function redacted(bytes: Buffer, value: string): Promise<Buffer> {
+    const redactions = redactionsOf([{ name: "TOKEN", value }]);
+    return redact({ path: "agent.log", bytes }, redactions);
+  }
+  const clean = async (text: string, value = KEY): Promise<string> =>
+    (await redacted(Buffer.from(text), value)).toString();
 
-  test("keeps every byte that is no secret", () => {
+  test("keeps every byte that is no secret", async () => {
     const bytes = Buffer.from(Array.from({ length: 512 }, (_, at) => at % 256));
-    expect(redact(bytes, [{ name: "TOKEN", value: KEY }])).toEqual(bytes);
+    expect(await redacted(bytes, KEY)).toEqual(bytes);
   });
 
-  test("finds a value that is escaped in JSON, or holds signs of patterns", () => {
+  test("finds a value that is escaped in JSON, once or twice, or holds signs of patterns", async () => {
     const value = 'a"b\\c$&(d)é';
-    expect(clean(JSON.stringify({ key: value }), value)).toBe('{"key":"[redacted: TOKEN]"}');
-    expect(clean(`${value} ${value}`, value)).toBe("[redacted: TOKEN] [redacted: TOKEN]");
+    const json = JSON.stringify({ key: value });
+    expect(await clean(json, value)).toBe('{"key":"[redacted: TOKEN]"}');
+    expect(await clean(JSON.stringify(json), value)).not.toContain("(d)");
+    expect(await clean(`${value} ${value}`, value)).toBe("[redacted: TOKEN] [redacted: TOKEN]");
   });
 
-  test("takes a private key out as a whole, and leaves JSON that it stands in readable", () => {
-    const key = `-----BEGIN RSA PRIVATE KEY-----\n${"QUJD".repeat(40)}\n-----END RSA PRIVATE KEY-----`;
-    expect(clean(`a\n${key}\nb`)).toBe("a\n[redacted: a private key]\nb");
-    expect(JSON.parse(clean(JSON.stringify({ key })))).toEqual({
-      key: "[redacted: a private key]",
-    });
-    expect(clean(`a\n${key.slice(0, 90)}`)).toBe("a\n[redacted: a private key]");
-  });
-
-  test("takes out the word alone where a word is the secret", () => {
-    expect(clean(`export T='${GITHUB}' # mine`)).toBe(
-      "export T='[redacted: a GitHub token]' # mine",
+  test("finds a value in base64 and in an address", async () => {
+    const base64 = Buffer.from(`user:${KEY}`).toString("base64");
+    expect(await clean(`Authorization: Basic ${base64}`)).toContain("[redacted: TOKEN, in base64]");
+    const value = "tok/4711+abcdefgh";
+    expect(await clean(`https://u:${encodeURIComponent(value)}@h/`, value)).toContain(
+      "[redacted: TOKEN, percent-encoded]",
     );
   });
 
-  test("leaves values alone that are too short to be told from words", () => {
-    expect(clean("true story", "true")).toBe("true story");
+  test("takes out the longer of two values of which one is part of the other", async () => {
+    const redactions = redactionsOf([
+      { name: "SHORT", value: "tok-4711" },
+      { name: "LONG", value: "tok-4711-and-the-rest" },
+    ]);
+    const bytes = Buffer.from("a tok-4711-and-the-rest b");
+    const cleaned = await redact({ path: "agent.log", bytes }, redactions);
+    expect(cleaned.toString()).toBe("a [redacted: LONG] b");
+  });
+
+  test("takes a private key out as a whole, and leaves JSON that it stands in readable", async () => {
+    const key = `-----BEGIN RSA PRIVATE KEY-----\n${"QUJD".repeat(40)}\n-----END RSA PRIVATE KEY-----`;
+    expect(await clean(`a\n${key}\nb`)).toBe("a\n[redacted: a private key]\nb");
+    expect(JSON.parse(await clean(JSON.stringify({ key })))).toEqual({
+      key: "[redacted: a private key]",
+    });
+    expect(await clean(`a\n${key.slice(0, 90)}`)).toBe("a\n[redacted: a private key]");
+  });
+
+  test.each([
+    [`export T='${GITHUB}' # mine`, "export T='[redacted: a GitHub token]' # mine"],
+    [`T=${GITHUB}`, "T=[redacted: a GitHub token]"],
+    [JSON.stringify({ t: `a\n${GITHUB}\n` }), String.raw`{"t":"a\n[redacted: a GitHub token]\n"}`],
+    [
+      `{"refresh_token": "${"aB3".repeat(9)}", "x": 1}`,
+      '{"refresh_token": "[redacted: a refresh token]", "x": 1}',
+    ],
+    [
+      JSON.stringify(`{"refresh_token":"${"aB3".repeat(9)}"}`),
+      String.raw`"{\"refresh_token\":\"[redacted: a refresh token]\"}"`,
+    ],
+    ["mongodb://joe:tr0ub4dor@db.internal/x y", "mongodb:[redacted: a database password] y"],
+  ])("takes out the word alone where a word is the secret: %s", async (text, expected) => {
+    expect(await clean(text)).toBe(expected);
+  });
+
+  test("finds a form wherever it stands in a long text", async () => {
+    const filler = "a line of no interest\n".repeat(120_000);
+    const text = `${filler}${GITHUB}\n${filler}`;
+    expect(await clean(text)).toBe(`${filler}[redacted: a GitHub token]\n${filler}`);
+  });
+
+  test("leaves values alone that are too short to be told from words", async () => {
+    expect(await clean("true story", "true")).toBe("true story");
   });
 });
 

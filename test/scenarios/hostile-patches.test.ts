@@ -40,6 +40,41 @@ describe("patches of a container that lies", () => {
       "^patches/0001-\\S+ declares 99999999999 bytes",
     ],
     [
+      "more paths than a patch may touch",
+      'write(first, mail(Array.from({ length: 50001 }, (_, index) => adds("f" + index)).join("")));',
+      "bad-patches",
+      "^patches/0001-\\S+ touches 50001 paths; the limit is 50000",
+    ],
+    [
+      "a line that is longer than a patch's may be",
+      'write(first, read(first) + "+" + "x".repeat(32 * 1024 * 1024) + "\\n");',
+      "bad-patches",
+      "^patches/0001-\\S+ has a line of 33554433 bytes; the limit is 33554432",
+    ],
+    [
+      "binaries that are each within the limit and not together",
+      `manifest.patches = [1, 2, 3].map((number) => {
+         const file = "000" + number + "-x.patch";
+         write("patches/" + file, mail("GIT binary patch\\nliteral 400000000\\nzcmd\\n"));
+         return { ...manifest.patches[0], file };
+       });
+       fs.rmSync(first); save();`,
+      "bad-patches",
+      "^The 3 patches declare 1200000000 bytes of binary content together; the limit is 1073741824",
+    ],
+    [
+      "a name with a line feed",
+      'forge([["100644", "a\\nb", "x\\n"]]);',
+      "import-refused",
+      '^"a\\\\nb" is a new name with a control character',
+    ],
+    [
+      "a .gitmodules that would start a program",
+      'forge([["100644", ".gitmodules", "[submodule \\"x\\"]\\n\\tpath = x\\n\\turl = ext::sh\\n"]]);',
+      "import-refused",
+      '^".gitmodules" gives a submodule the URL "ext::sh"',
+    ],
+    [
       "a hook in .git",
       'write(first, mail(adds(".git/hooks/post-checkout", "100755")));',
       "import-refused",
@@ -80,6 +115,12 @@ describe("patches of a container that lies", () => {
       'write(first, mail(adds(".gitmodules", "120000")));',
       "import-refused",
       "^patches/0001-\\S+ does not apply: .*gitmodules",
+    ],
+    [
+      "a .gitmodules that names a program",
+      'forge([["100644", ".gitmodules", "[submodule \\"x\\"]\\n\\tupdate = !touch x\\n"]]);',
+      "import-refused",
+      "gitmodulesUpdate: disallowed|a command of its own",
     ],
   ])("%s: refused", async (_, script, code, says) => {
     using world = makeWorld();

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { HOOKS, PROGRAM_KEYS, plantedPrograms } from "../../src/selftest/planted-programs.ts";
 import { SECRET, expectSecretKept } from "../rig/hostile.ts";
 import {
   GOOD_AGENT,
@@ -12,86 +13,6 @@ import {
   runsOf,
 } from "../rig/world.ts";
 
-/** Every hook that githooks(5) knows. */
-const HOOKS =
-  "applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg post-commit pre-rebase post-checkout post-merge pre-push pre-receive update proc-receive post-receive post-update reference-transaction push-to-checkout pre-auto-gc post-rewrite sendemail-validate fsmonitor-watchman p4-changelist post-index-change".split(
-    " ",
-  );
-
-/** Every key with which Git starts a program; `EVIL` is one, `SHELL` a shell's command. */
-const CONFIGURATION = `
-[core]
-	fsmonitor = EVIL
-	hooksPath = .git/hooks
-	sshCommand = EVIL
-	editor = EVIL
-	pager = EVIL
-	askPass = EVIL
-	gitProxy = EVIL
-	alternateRefsCommand = EVIL
-[diff]
-	external = EVIL
-[diff "x"]
-	command = EVIL
-	textconv = EVIL
-[merge "x"]
-	driver = EVIL
-[filter "x"]
-	clean = EVIL
-	smudge = EVIL
-	process = EVIL
-[gpg]
-	program = EVIL
-[log]
-	showSignature = true
-[credential]
-	helper = !SHELL
-[alias]
-	status = !SHELL
-	apply = !SHELL
-[trailer "guardloop-run"]
-	command = SHELL
-[hook "x"]
-	command = SHELL
-	event = post-index-change
-[uploadpack]
-	packObjectsHook = EVIL
-[interactive]
-	diffFilter = EVIL
-[include]
-	path = included
-[extensions]
-	worktreeConfig = true
-	partialClone = ev
-[remote "ev"]
-	url = .
-	promisor = true
-	uploadpack = EVIL
-`;
-
-/** Shell: puts a marker-writing program behind every key, hook and attribute of the repository in \`$PWD\`. */
-function plant(marker: string, evil: string): string {
-  const program = `#!/bin/sh\necho MARKER-RAN >&2\ntouch '${marker}' marker-in-guest 2>/dev/null\ncat`;
-  const config = CONFIGURATION.replaceAll("EVIL", evil).replaceAll("SHELL", `touch '${marker}'`);
-  return `
-cat > .git/evil <<'PROGRAM'
-${program}
-PROGRAM
-chmod +x .git/evil
-mkdir -p .git/hooks .git/info
-for hook in ${HOOKS.join(" ")}; do cp .git/evil .git/hooks/$hook; done
-cat > .git/config <<CONFIG
-[core]
-	repositoryformatversion = 1
-	bare = false
-${config}
-CONFIG
-cp .git/config .git/config.worktree
-printf '[core]\n\tfsmonitor = .git/evil\n' > .git/included
-echo '* filter=x diff=x merge=x' > .git/info/attributes
-`;
-}
-
 describe("a snapshot's .git full of programs", () => {
   test("runs none of them: not on the host, not in the guest's export", async () => {
     using world = makeWorld("docker");
@@ -99,7 +20,7 @@ describe("a snapshot's .git full of programs", () => {
     const marker = join(world.root, "marker");
     // Where the host would find the program, if it looked.
     const evil = join(world.state, "runs/$GUARDLOOP_RUN_ID/workspace/.git/evil");
-    const ended = await world.run(`${GOOD_AGENT}\n${plant(marker, evil)}`);
+    const ended = await world.run(`${GOOD_AGENT}\n${plantedPrograms({ marker, evil })}`);
     expect(ended.stderr).toContain("ready");
     expect(ended.code).toBe(0);
     expect((await world.guardloop(["review", "@last"])).code).toBe(0);
@@ -120,7 +41,9 @@ describe("a snapshot's .git full of programs", () => {
   test("is what it seems to be: Git on the host would have run them", () => {
     using world = makeWorld();
     const marker = join(world.root, "marker");
-    execFileSync("sh", ["-ec", plant(marker, join(world.repo, ".git/evil"))], { cwd: world.repo });
+    execFileSync("sh", ["-ec", plantedPrograms({ marker, evil: join(world.repo, ".git/evil") })], {
+      cwd: world.repo,
+    });
     for (const command of ["ls-files -m", "diff", "log -p"])
       try {
         execFileSync("git", command.split(" "), { cwd: world.repo, env: world.env, stdio: "pipe" });
@@ -203,7 +126,7 @@ function boobyTrap(world: World, hooksPath: string): { marker: string; filtered:
   const filter = join(world.root, "filter");
   writeFileSync(filter, `#!/bin/sh\nexec tee -a '${filtered}'\n`);
   chmodSync(filter, 0o755);
-  const own = CONFIGURATION.replaceAll(/(\w+) = EVIL/g, (_, key: string) => `${key} = ${trap(key)}`)
+  const own = PROGRAM_KEYS.replaceAll(/(\w+) = EVIL/g, (_, key: string) => `${key} = ${trap(key)}`)
     .replaceAll("SHELL", `echo shell >> '${marker}'`)
     .replace(/\tprocess = .*\n/, "")
     .replaceAll(/(clean|smudge) = .*/g, `$1 = ${filter}`)
@@ -282,4 +205,29 @@ printf 'Do T1\\n\\n-- >8 --\\nafter the scissors\\n' > "$GUARDLOOP_ARTIFACTS/las
       ).toMatch(/^Do T1\n\n-- >8 --\nafter the scissors\n/);
     },
   );
+
+  test("putting commits together for a rebase, a squash or a revert starts none of them", async () => {
+    using world = makeWorld();
+    const { marker, filtered } = boobyTrap(world, ".git/hooks");
+    const quiet = ["core.hooksPath=/dev/null", "core.fsmonitor=false", "commit.gpgSign=false"];
+    const flags = quiet.flatMap((setting) => ["-c", setting]);
+    const agent = `${GOOD_AGENT}\nprintf 'data\\nAGENT-CONTENT\\n' > data.dat`;
+    expect((await world.run(agent)).code).toBe(0);
+    world.write("mine.dat", "mine\n");
+    world.git(...flags, "add", "mine.dat");
+    world.git(...flags, "commit", "-q", "-m", "Mine");
+    rmSync(marker, { force: true });
+    for (const flag of ["--rebase", "--squash"]) {
+      const dry = await world.guardloop(["promote", "@last", flag, "--dry-run"]);
+      expect([flag, dry.code, dry.stderr]).toEqual([flag, 0, ""]);
+    }
+    expect(readFileSync(filtered, "utf8")).not.toContain("AGENT");
+    for (const words of ["promote @last --rebase", "rollback @last --revert"]) {
+      const ended = await world.guardloop(words.split(" "));
+      expect([words, ended.code, ended.stderr]).toEqual([words, 0, ""]);
+    }
+    expect(existsSync(marker) ? readFileSync(marker, "utf8") : "").toBe("");
+    // What lands is checked out with the user's own filters; not before that.
+    expect(readFileSync(filtered, "utf8")).toContain("AGENT");
+  });
 });

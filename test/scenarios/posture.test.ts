@@ -1,75 +1,21 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import {
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildSync } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Agreed, differences } from "../contract/expected-posture.ts";
-import type { Posture } from "../contract/posture-probe.ts";
-import { GOOD_AGENT, type World, leftovers, makeWorld, runsOf } from "../rig/world.ts";
+import type { Agreed } from "../../src/selftest/agreed.ts";
+import type { Found } from "../../src/selftest/probe/found.ts";
+import { differences } from "../contract/expected-posture.ts";
+import { type Probed, bundledProbe, probeByRun } from "../contract/probed-run.ts";
+import { type World, leftovers, makeWorld } from "../rig/world.ts";
 
-const PROBE = join(import.meta.dirname, "../contract/posture-probe.ts");
+type ProbedWorld = Probed & { readonly world: World };
 
-/** The probe as one file that any Node from 18 on runs. */
-function bundledProbe(): string {
-  const built = buildSync({
-    entryPoints: [PROBE],
-    bundle: true,
-    platform: "node",
-    target: "node18",
-    format: "cjs",
-    write: false,
-  });
-  return built.outputFiles[0]?.text ?? "";
-}
-
-interface Probed {
-  readonly world: World;
-  readonly posture: Posture;
-  readonly agreed: Agreed;
-  /** The argv in the run's record. */
-  readonly argv: readonly string[];
-  readonly runId: string;
-}
-
-/** A whole run whose agent is the probe; what it finds comes back as a file on the agent branch. */
-async function probeByRun(): Promise<Probed> {
-  const world = makeWorld("docker");
-  world.write("probe.cjs", bundledProbe());
-  world.write(".env", "SECRET=1\n");
-  world.write(".gitignore", ".env\n");
-  world.commit("A probe");
-  const ended = await world.run(`node probe.cjs posture.json\n${GOOD_AGENT}`, [], {
-    env: { SECRET_OF_MINE: "s3cr3t" },
-  });
-  if (ended.code !== 0) throw new Error(ended.stderr);
-  const [run] = await runsOf(world);
-  const runId = run?.id ?? "";
-  const record = join(world.state, "runs", runId);
-  const text = world.git("show", `${run?.branch}:posture.json`);
-  const spec = JSON.parse(readFileSync(join(record, "spec.json"), "utf8"));
-  const container = JSON.parse(readFileSync(join(record, "container.json"), "utf8"));
-  return {
-    world,
-    runId,
-    posture: JSON.parse(text) as Posture,
-    agreed: { ...spec.container, runId },
-    argv: container.argv,
-  };
-}
-
-let probed: Probed;
+let probed: ProbedWorld;
 beforeAll(async () => {
-  probed = await probeByRun();
+  const world = makeWorld("docker");
+  probed = { world, ...(await probeByRun(world)) };
 });
 afterAll(() => {
   probed.world[Symbol.dispose]();
@@ -77,10 +23,7 @@ afterAll(() => {
 
 describe("an agent in a real container", () => {
   test("finds exactly the posture that was agreed", () => {
-    const agent = { ...probed.posture.environment };
-    // The shell that started the probe adds these.
-    for (const name of ["PWD", "OLDPWD", "SHLVL", "_"]) delete agent[name];
-    expect(differences({ ...probed.posture, environment: agent }, probed.agreed)).toEqual([]);
+    expect(differences(probed.posture, probed.agreed)).toEqual([]);
   });
 
   test("sees of the host nothing but directories of its own run", () => {
@@ -105,7 +48,7 @@ function handMade(agreed: Agreed): string {
   const files: Readonly<Record<string, string>> = {
     "job/passwd": `root:x:0:0:root:/:/sbin/nologin\nguardloop:x:${uid}:${gid}::/guardloop/home:/bin/sh\n`,
     "job/group": `root:x:0:\nguardloop:x:${gid}:\n`,
-    "job/probe.cjs": bundledProbe(),
+    "job/probe.mjs": bundledProbe(),
     "job/guest.mjs": "",
     "job/job.json": "",
     "job/prompt.md": "",
@@ -132,12 +75,12 @@ function byHand(edit: Edit): readonly string[] {
       .slice(0, end)
       .map((one) => one.replace(`source=${record}`, `source=${root}`))
       .map((one) => (one.startsWith("--name=") ? `--name=guardloop-posture-${randomUUID()}` : one));
-    const ended = spawnSync(program, [...edit(own), "/guardloop/job/probe.cjs"], {
+    const ended = spawnSync(program, [...edit(own), "/guardloop/job/probe.mjs"], {
       encoding: "utf8",
       timeout: 50_000,
     });
     if (ended.status !== 0) return [`did not start: ${ended.stderr}`];
-    return differences(JSON.parse(ended.stdout) as Posture, probed.agreed);
+    return differences(JSON.parse(ended.stdout) as Found, probed.agreed);
   } finally {
     rmSync(root, { recursive: true, force: true });
   }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { AGENT_COMMIT, ending, headOf, readyRun, refuse, show, succeed } from "../rig/lifecycle.ts";
+import { whenGitRuns } from "../rig/scripted-git.ts";
 import { GOOD_AGENT, checkoutDigest, makeWorld } from "../rig/world.ts";
 
 describe("rollback undoes exactly one promotion", () => {
@@ -23,20 +24,51 @@ describe("rollback undoes exactly one promotion", () => {
     expect((await show(world)).run.state).toBe("rolled-back");
   });
 
+  test("and refuses to lose what came after it: that is listed, and revert commits are offered", async () => {
+    using world = makeWorld();
+    const run = await readyRun(world);
+    await succeed(world, ["promote", run.id]);
+    world.write("mine.txt", "mine\n");
+    const mine = world.commit("Mine");
+    const before = checkoutDigest(world);
+    const said = await refuse(world, ["rollback", run.id], { code: "rollback-refused" });
+    expect(said.details).toEqual([`${mine.slice(0, 12)} Mine`]);
+    expect(said.cure).toContain(`guardloop rollback ${run.id} --revert`);
+    expect(checkoutDigest(world)).toBe(before);
+    expect((await show(world)).run.state).toBe("promoted");
+  });
+
+  test("by revert commits where they are asked for, also when nothing came after it", async () => {
+    using world = makeWorld();
+    const run = await readyRun(world, TWO_COMMITS);
+    await succeed(world, ["promote", run.id]);
+    await succeed(world, ["rollback", run.id, "--revert"]);
+    expect(world.git("rev-parse", "HEAD~2")).toBe(run.head);
+    expect(world.git("diff", run.base, "HEAD")).toBe("");
+    expect((await show(world)).rollback).toMatchObject({ how: "revert", before: run.head });
+  });
+
   test("by revert commits when something came after it, which stays", async () => {
     using world = makeWorld();
     const run = await readyRun(world, TWO_COMMITS);
     await succeed(world, ["promote", run.id]);
     world.write("mine.txt", "mine\n");
     const mine = world.commit("Mine");
-    const ended = await succeed(world, ["rollback", run.id, "--json"]);
+    const ended = await succeed(world, ["rollback", run.id, "--revert", "--json"]);
     expect(JSON.parse(ended.stdout)).toMatchObject({
       how: "revert",
       before: mine,
       after: headOf(world),
     });
     expect(world.git("diff", "--name-only", run.base, "HEAD")).toBe("mine.txt");
-    expect(world.git("rev-list", "--count", `${mine}..HEAD`)).toBe("2");
+    const reverted = world.git("log", "--reverse", "--format=%s%n%b", `${mine}..HEAD`);
+    const [first = "", second = ""] = world.git("rev-list", `${run.base}..${run.head}`).split("\n");
+    expect(reverted.split("\n").filter((line) => line !== "")).toEqual([
+      'Revert "Do T1"',
+      `This reverts commit ${first}.`,
+      'Revert "Part"',
+      `This reverts commit ${second}.`,
+    ]);
     expect(world.git("status", "--porcelain")).toBe("");
   });
 
@@ -51,8 +83,9 @@ describe("rollback undoes exactly one promotion", () => {
         world.git("config", "user.name", "Grace");
         world.git("config", "user.email", "grace@example.com");
       }
-      await succeed(world, ["rollback", run.id]);
-      expect(world.git("log", "-1", "--format=%an")).toBe(known ? "Grace" : "guardloop");
+      await succeed(world, ["rollback", run.id, "--revert"]);
+      const name = known ? "Grace" : "guardloop";
+      expect(world.git("log", "-1", "--format=%an, %cn")).toBe(`${name}, ${name}`);
     }
   });
 
@@ -63,8 +96,11 @@ describe("rollback undoes exactly one promotion", () => {
     world.write("T1.txt", "my own words\n");
     world.commit("Mine");
     const before = checkoutDigest(world);
-    const said = await refuse(world, ["rollback", run.id], { code: "rollback-refused" });
+    const said = await refuse(world, ["rollback", run.id, "--revert"], {
+      code: "rollback-refused",
+    });
     expect(said.cure).toMatch(/by hand|later runs/);
+    expect(said.details).toEqual([expect.stringMatching(/^[0-9a-f]{12} Do T1$/), "  T1.txt"]);
     expect(checkoutDigest(world)).toBe(before);
     for (const file of ["REVERT_HEAD", "sequencer", "MERGE_MSG"])
       expect([file, existsSync(join(world.repo, ".git", file))]).toEqual([file, false]);
@@ -87,7 +123,7 @@ describe("rollback undoes exactly one promotion", () => {
     const ended = await world.run(agent, ["--max-tasks", "2", "--promote", "auto"]);
     expect(ending(ended)).toBe("exit 0");
     const second = (await show(world)).run;
-    await succeed(world, ["rollback", second.parentRun ?? ""]);
+    await succeed(world, ["rollback", second.parentRun ?? "", "--revert"]);
     expect(existsSync(join(world.repo, "A1.txt"))).toBe(false);
     expect(existsSync(join(world.repo, "A2.txt"))).toBe(true);
     expect((await show(world)).run.state).toBe("promoted");
@@ -126,15 +162,49 @@ describe("rollback undoes exactly one promotion", () => {
       world.write("generated/table.txt", "my hours of work\n");
       world.write("notes/mine.txt", "also mine\n");
       const before = checkoutDigest(world);
-      const said = await refuse(world, ["rollback", run.id], { code: "rollback-refused" });
+      const command = ["rollback", run.id, ...(how === "revert" ? ["--revert"] : [])];
+      const said = await refuse(world, command, { code: "rollback-refused" });
       expect(said.details).toEqual(["generated/table.txt", "notes/mine.txt"]);
       expect(checkoutDigest(world)).toBe(before);
       rmSync(join(world.repo, "generated"), { recursive: true });
       rmSync(join(world.repo, "notes"), { recursive: true });
-      await succeed(world, ["rollback", run.id]);
+      await succeed(world, command);
       expect(readFileSync(join(world.repo, "notes"), "utf8")).toBe("tracked\n");
     },
   );
+
+  test("what somebody undid already is left out; when that was all, only the record is put right", async () => {
+    using world = makeWorld();
+    const run = await readyRun(world, TWO_COMMITS);
+    await succeed(world, ["promote", run.id]);
+    world.git("revert", "--no-edit", "HEAD");
+    await succeed(world, ["rollback", run.id, "--revert"]);
+    expect(world.git("diff", run.base, "HEAD")).toBe("");
+    expect(world.git("rev-list", "--count", `${run.head}..HEAD`)).toBe("2");
+    await succeed(world, ["restore", run.id]);
+    await succeed(world, ["promote", run.id, "--rebase"]);
+    world.git("revert", "--no-edit", "HEAD", "HEAD~1");
+    const before = headOf(world);
+    const ended = await succeed(world, ["rollback", run.id, "--revert"]);
+    expect(ended.stdout).toContain("Nothing was left to undo");
+    expect(headOf(world)).toBe(before);
+    expect((await show(world)).run.state).toBe("rolled-back");
+  });
+
+  test("puts back a commit that was made at the very moment of going back", async () => {
+    using world = makeWorld();
+    const run = await readyRun(world);
+    await succeed(world, ["promote", run.id]);
+    whenGitRuns(world, "reset --keep", [
+      `test -e ${world.root}/done || { touch ${world.root}/done; REAL commit -q --allow-empty -m Meanwhile; }`,
+      'exec REAL "$@"',
+    ]);
+    await refuse(world, ["rollback", run.id], { code: "rollback-refused" });
+    rmSync(join(world.bin, "git"));
+    expect(world.git("log", "-1", "--format=%s")).toBe("Meanwhile");
+    expect(world.git("rev-parse", "HEAD~1")).toBe(run.head);
+    expect(world.git("status", "--porcelain")).toBe("");
+  });
 
   test("then restore and promote again, as often as one likes", async () => {
     using world = makeWorld();

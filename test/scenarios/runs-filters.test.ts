@@ -5,7 +5,7 @@ import { parseMoment } from "../../src/cli/moment.ts";
 import type { RunEvent } from "../../src/core/events.ts";
 import { openHistory } from "../../src/history/sqlite.ts";
 import { refuse, succeed } from "../rig/lifecycle.ts";
-import { onTerminal } from "../rig/terminal.ts";
+import { openTerminal } from "../rig/terminal.ts";
 import { type World, makeWorld } from "../rig/world.ts";
 
 const world = makeWorld();
@@ -179,7 +179,7 @@ describe("logs --raw", () => {
     expect(piped.stdout).toContain("a\u001B[31mred\u001B[0m\r\nno line feed \uFFFD\u0000");
     const seen = await there.guardloop(["logs", "@last"]);
     expect(seen.stdout).toContain("a<U+001B>[31mred");
-    const { screen, code } = await onTerminal(there, ["logs", "@last", "--raw"]).ended;
+    const { screen, code } = await openTerminal(there, ["logs", "@last", "--raw"]).ended;
     expect(code).toBe(0);
     expect(screen).toContain("a<U+001B>[31mred<U+001B>[0m");
   });

@@ -26,6 +26,7 @@ const COMMANDS = [
   ["watch"],
   ["export"],
   ["verify"],
+  ["branches"],
 ] as const;
 
 const ABOUT_A_RUN = [

@@ -46,7 +46,7 @@ describe("the user's own set-up", () => {
     }
     rmSync(marks, { recursive: true });
     mkdirSync(marks);
-    // Once back by reset and once by revert; and a discard and a restore.
+    // Landed and taken back in every way; and a discard and a restore.
     const digest = () => readdirSync(marks);
     const ran = await world.run(GOOD_AGENT);
     expect(ending(ran)).toBe("exit 0");
@@ -57,7 +57,13 @@ describe("the user's own set-up", () => {
     world.git("-c", "core.hooksPath=/dev/null", "commit", "-q", "--allow-empty", "-m", "Later");
     rmSync(marks, { recursive: true });
     mkdirSync(marks);
-    await succeed(world, ["rollback", "@last"]);
+    await succeed(world, ["rollback", "@last", "--revert"]);
+    await succeed(world, ["restore", "@last"]);
+    for (const flag of ["--rebase", "--squash"]) {
+      await succeed(world, ["promote", "@last", flag]);
+      await succeed(world, ["rollback", "@last"]);
+      await succeed(world, ["restore", "@last"]);
+    }
     await succeed(world, ["doctor"]);
     expect(digest()).toEqual([]);
     // The hooks are real: Git runs them when the user calls it.
@@ -111,8 +117,13 @@ describe("the user's own set-up", () => {
     await succeed(world, ["restore", "@last"]);
     await succeed(world, ["promote", "@last"]);
     world.git("-c", "commit.gpgSign=false", "commit", "-q", "--allow-empty", "-m", "Later");
-    await succeed(world, ["rollback", "@last"]);
+    await succeed(world, ["rollback", "@last", "--revert"]);
     expect(existsSync(join(world.repo, "T1.txt"))).toBe(false);
+    await succeed(world, ["restore", "@last"]);
+    const dry = await succeed(world, ["promote", "@last", "--rebase", "--dry-run"]);
+    expect(dry.stdout).toContain("The patches are unchanged");
+    await succeed(world, ["promote", "@last", "--rebase"]);
+    expect(existsSync(join(world.repo, "T1.txt"))).toBe(true);
   });
 
   test("merge options of the branch do not bend a promotion", async () => {

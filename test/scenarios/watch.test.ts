@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { refuse, show, succeed } from "../rig/lifecycle.ts";
-import { onTerminal } from "../rig/terminal.ts";
+import { openTerminal } from "../rig/terminal.ts";
 import { type World, GOOD_AGENT, makeWorld, runsOf } from "../rig/world.ts";
 
 /** An agent that says something, waits until it may go on, and then does its task. */
@@ -106,7 +106,7 @@ describe("watch on a terminal", () => {
       world,
       `printf 'evil \\033[2J 漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字\\n'`,
     );
-    const session = onTerminal(world, ["watch"], { columns: 60, rows: 12 });
+    const session = openTerminal(world, ["watch"], { size: { columns: 60, rows: 12 } });
     await until(() => session.written().includes("touched"));
     session.press(key);
     const { code, screen } = await session.ended;
@@ -124,7 +124,7 @@ describe("watch on a terminal", () => {
   test("ends with the run, and leaves its final state on the screen", async () => {
     using world = makeWorld();
     const { ended, goOn } = await pausedRun(world, "echo said");
-    const session = onTerminal(world, ["watch"]);
+    const session = openTerminal(world, ["watch"]);
     await until(() => session.written().includes("said"));
     goOn();
     const { code, screen } = await session.ended;
@@ -141,7 +141,7 @@ describe("run", () => {
   test("on a terminal shows the agent's last action underneath, and leaves only lines", async () => {
     using world = makeWorld();
     const agent = `echo first said; sleep 2; ${GOOD_AGENT}`;
-    const session = onTerminal(world, ["run", "--agent", "command", "--", "sh", "-c", agent]);
+    const session = openTerminal(world, ["run", "--agent", "command", "--", "sh", "-c", agent]);
     const { code, screen } = await session.ended;
     expect(code).toBe(0);
     expect(session.written()).toContain("first said");

@@ -3,6 +3,7 @@ import type { Settings } from "../../config/settings.ts";
 import { EXIT, type Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { gitText, userGit } from "../../git/git.ts";
+import { judgeGitVersion } from "../../git/version.ts";
 import type { Principal } from "../../git/principal.ts";
 import { mayBeAlive } from "../../process/owner.ts";
 import { checkPrincipal, offerTasks } from "../../run/choice/prepare.ts";
@@ -10,6 +11,7 @@ import { readPlan } from "../../run/choice/plan.ts";
 import { type Context, gitProgram, historyOf, principalOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
 import { size } from "../output/duration.ts";
+import { engineText, shortId } from "../output/engine.ts";
 import { green, red, yellow } from "../output/text.ts";
 import { engineAndImage, poolFor } from "../prepare-run.ts";
 import { settingsHere } from "../settings.ts";
@@ -32,8 +34,6 @@ interface Check {
   readonly text: string;
   readonly cure: string | null;
 }
-
-const OLDEST_GIT = [2, 39] as const;
 
 async function perform(call: Call): Promise<CommandEnd> {
   const { context } = call;
@@ -95,14 +95,7 @@ async function gitCheck(context: Context): Promise<Check> {
   if (!program.ok) return problem("git", program.error);
   const version = await gitText(userGit(program.value, context.env, "/"), ["version"]);
   if (!version.ok) return problem("git", version.error);
-  const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(version.value)?.slice(1) ?? []).map(Number);
-  const old = major < OLDEST_GIT[0] || (major === OLDEST_GIT[0] && minor < OLDEST_GIT[1]);
-  return {
-    name: "git",
-    verdict: old ? "problem" : "ok",
-    text: version.value,
-    cure: old ? `Install Git ${OLDEST_GIT.join(".")} or newer.` : null,
-  };
+  return { name: "git", ...judgeGitVersion(version.value) };
 }
 
 function agentCheck(settings: Settings): Check {
@@ -123,11 +116,14 @@ async function engineChecks(context: Context, settings: Settings): Promise<reado
     return [problem(tools.error.code.startsWith("image") ? "image" : "engine", tools.error)];
   const { facts } = tools.value;
   return [
-    good(
-      "engine",
-      `${facts.kind} ${facts.version}, ${facts.cpus} CPUs, ${size(facts.memoryBytes)}`,
-    ),
-    good("image", `${image} (${tools.value.image.id.slice(0, 19)})`),
+    good("engine", `${engineText(facts)}, ${facts.cpus} CPUs, ${size(facts.memoryBytes)}`),
+    ...tools.value.notices.map((text): Check => ({
+      name: "engine",
+      verdict: "warning",
+      text,
+      cure: null,
+    })),
+    good("image", `${image} (${shortId(tools.value.image.id)})`),
   ];
 }
 

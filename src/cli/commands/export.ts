@@ -11,14 +11,15 @@ import { exportRun } from "../../run/export/export-run.ts";
 import { type Context, packageVersion } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define, textOption } from "../define.ts";
 import { size } from "../output/duration.ts";
-import { type WithRun, withRun } from "../with-run.ts";
+import { yellow } from "../output/text.ts";
+import { type WithRun, principalOfRun, withRun } from "../with-run.ts";
 
 export function exportCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "export",
     summary: "write everything that explains a run into one archive, without credentials",
     description:
-      "Writes a .tar.gz with the run's spec, events, container call, snapshot manifest, artifacts and patches, import, findings, validation and agent log, and a provenance.json with their hashes. Values of the variables that were passed to the run, as they are set now, and whatever has a known form of secret are replaced. The repository's content is in the patches.",
+      "Writes a .tar.gz with the run's spec, events, container call, snapshot manifest, artifacts and patches, import, findings, validation and agent log, and a provenance.json with their hashes. Values of the variables that were passed to the run and of the repository's untracked .env files, as they are set now, and whatever has a known form of secret are replaced. The repository's content is in the patches.",
     exits: [EXIT.done, EXIT.usage, EXIT.refused],
     examples: ["guardloop export @last", "guardloop export @last --output run.tar.gz"],
   })
@@ -36,17 +37,20 @@ async function perform(call: Call, { run, history, principal }: WithRun): Promis
     return fail("not-in-this-state", `Run ${run.id} is still running; its record is not whole.`, {
       cure: `Wait for its end: guardloop watch ${run.id}.`,
     });
-  const isHere = principal.ok && principal.value.repositoryId === run.repositoryId;
-  const { entries, redacted } = await exportRun(
+  const its = await principalOfRun(call, { run, principal });
+  const isSame = its.ok && its.value.repositoryId === run.repositoryId;
+  const exported = await exportRun(
     {
       env: context.env,
       history,
-      git: isHere ? principal.value.git : undefined,
+      principal: isSame ? its.value : undefined,
       version: packageVersion(context.packageRoot),
       now: context.now,
     },
     run,
   );
+  if (!exported.ok) return exported;
+  const { entries, redacted, notRead } = exported.value;
   const path = resolve(context.cwd, textOption(call, "output") ?? `guardloop-${run.id}.tar.gz`);
   const bytes = await promisify(gzip)(writeTar(entries));
   try {
@@ -65,10 +69,12 @@ async function perform(call: Call, { run, history, principal }: WithRun): Promis
       sizeBytes: bytes.length,
       files,
       redacted,
+      notRead,
     });
   else {
     context.output.result(`Wrote ${path}: ${files} files, ${size(bytes.length)}.`);
     for (const name of redacted) context.output.result(`  redacted: ${name}`);
+    for (const what of notRead) context.output.progress(yellow("Note: "), what);
     context.output.result(`Check it anywhere with: guardloop verify ${path}`);
   }
   return ok(EXIT.done);

@@ -1,11 +1,14 @@
 import { join } from "node:path";
 import { Command, Option } from "commander";
-import { EXIT } from "../../core/failures.ts";
-import { ok } from "../../core/result.ts";
+import { EXIT, type Failure } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
 import { buildImage } from "../../engine/image/build.ts";
-import { type Context, dockerProgram } from "../context.ts";
+import type { EngineKind } from "../../core/run-spec.ts";
+import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define, textOption } from "../define.ts";
+import { engineProgram } from "../engines.ts";
 import { size } from "../output/duration.ts";
+import { shortId } from "../output/engine.ts";
 import { green } from "../output/text.ts";
 import { settingsHere } from "../settings.ts";
 
@@ -19,6 +22,12 @@ export function imageCommand(context: Context, finish: Finish): Command {
     examples: ["guardloop image build", "guardloop image build --agents none --source debian"],
   })
     .option("--image <NAME>", "name of the image")
+    .addOption(
+      new Option(
+        "--engine <NAME>",
+        "the engine that gets the image; by default the one that run takes",
+      ).choices(["docker", "podman", "auto"]),
+    )
     .option(
       "--agents <NAMES>",
       "agent programs to put in: codex, claude, both with a comma, or none",
@@ -59,14 +68,15 @@ async function perform(call: Call): Promise<CommandEnd> {
         details: [],
       },
     };
-  const program = dockerProgram(context);
-  if (!program.ok) return program;
-  const name = await imageName(call);
-  if (!name.ok) return name;
+  const wanted = await wantedHere(call);
+  if (!wanted.ok) return wanted;
+  const engine = await engineProgram(context, wanted.value.engine);
+  if (!engine.ok) return engine;
+  const { image: name } = wanted.value;
   const source = textOption(call, "source");
   const built = await buildImage({
-    name: name.value,
-    program: program.value,
+    name,
+    engine: engine.value,
     env: context.env,
     agents,
     source: source === "registry" || source === "debian" ? source : "auto",
@@ -78,19 +88,23 @@ async function perform(call: Call): Promise<CommandEnd> {
   });
   if (!built.ok) return built;
   if (call.format === "json")
-    context.output.json({ version: 1, image: { name: name.value, ...built.value } });
+    context.output.json({ version: 1, image: { name, engine: engine.value.kind, ...built.value } });
   else
     context.output.result(
       green(built.value.outcome === "built" ? "Built " : "Up to date: "),
-      `${name.value} (${built.value.id.slice(0, 19)}, ${size(built.value.sizeBytes)}, from ${built.value.source})`,
+      `${name} in ${engine.value.kind} (${shortId(built.value.id)}, ${size(built.value.sizeBytes)}, from ${built.value.source})`,
     );
   return ok(EXIT.done);
 }
 
-/** The image that `run` would use here: flag, environment, files, default. */
-async function imageName(call: Call) {
-  const image = textOption(call, "image");
-  const flags = image === undefined ? {} : { "container.image": image };
+/** The image and the engine that `run` would use here: flag, environment, files, default. */
+async function wantedHere(
+  call: Call,
+): Promise<Result<{ readonly image: string; readonly engine: EngineKind | "auto" }, Failure>> {
+  const flags = {
+    "container.image": textOption(call, "image"),
+    "container.engine": textOption(call, "engine"),
+  };
   const resolved = await settingsHere(call.context, flags);
-  return resolved.ok ? ok(resolved.value.settings.container.image) : resolved;
+  return resolved.ok ? ok(resolved.value.settings.container) : resolved;
 }

@@ -59,7 +59,7 @@ async function printLog(call: Call, paths: RunPaths, at: WithRun): Promise<void>
   const { output, interrupt } = call.context;
   const file = call.options.validation === true ? paths.validationLog : paths.agentLog;
   const decoder = new StringDecoder("utf8");
-  const isRaw = call.options.raw === true && !output.isTerminal("stdout");
+  const isRaw = call.options.raw === true && output.goesTo === "elsewhere";
   let offset = 0;
   let rest = "";
   const more = async (): Promise<void> => {
@@ -70,7 +70,7 @@ async function printLog(call: Call, paths: RunPaths, at: WithRun): Promise<void>
     ) {
       offset += chunk.length;
       if (isRaw) {
-        output.raw(chunk);
+        output.bytes(chunk);
         continue;
       }
       const lines = (rest + decoder.write(chunk)).split("\n");

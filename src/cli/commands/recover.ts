@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { EXIT } from "../../core/failures.ts";
 import { ok } from "../../core/result.ts";
-import type { Recovery } from "../../run/recover.ts";
+import type { Recovery } from "../../run/afterwards/recovery.ts";
 import { type Context, principalOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
 import { yellow } from "../output/text.ts";
@@ -12,7 +12,7 @@ export function recoverCommand(context: Context, finish: Finish): Command {
     name: "recover",
     summary: "finish or clean up runs whose process died",
     description:
-      "Finds runs of this repository whose owner is gone, imports what had been collected, salvages the rest, returns leases, and removes containers and snapshots that nobody owns. `run` does the same when it starts. Calling it twice changes nothing more.",
+      "Finds runs of this repository whose owner is gone, imports what had been collected, salvages the rest, returns leases, and removes containers and snapshots that nobody owns. Works without the history, too: one that is damaged is kept aside, and runs are found by their directories. `run` does the same when it starts. Calling it twice changes nothing more.",
     exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused],
     examples: ["guardloop recover"],
   });

@@ -1,225 +1,124 @@
 import type { Command } from "commander";
 import { EXIT, type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import type { RunRecord } from "../../core/run-record.ts";
-import {
-  type CommitSummary,
-  type MeasuredEntry,
-  commitsBetween,
-  measureChanges,
-} from "../../git/change-facts.ts";
-import { diffText } from "../../git/show-diff.ts";
-import type { Git } from "../../git/git.ts";
-import type { Finding } from "../../policy/finding.ts";
-import { blocks } from "../../policy/finding.ts";
-import { runPaths } from "../../run/paths.ts";
-import { findingsFor } from "../../run/review/review-again.ts";
-import { readSpec } from "../../run/stages/spec.ts";
+import { patchMails } from "../../git/patch-mails.ts";
+import type { Principal } from "../../git/principal.ts";
 import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
 import type { Output } from "../output/output.ts";
-import { printValidation } from "../output/validation.ts";
-import { stateText } from "../output/state.ts";
-import { bold, cyan, dim, green, red, yellow } from "../output/text.ts";
+import { paged } from "../output/pager.ts";
+import { printDiff } from "../review/diff.ts";
+import { printFiles } from "../review/files.ts";
+import { printFindings } from "../review/findings.ts";
+import { printJson } from "../review/json.ts";
+import { type Material, gatherMaterial } from "../review/material.ts";
+import { printNext, printSummary } from "../review/summary.ts";
 import { withRun } from "../with-run.ts";
+
+const PARTS = ["diff", "stat", "findings", "patch"] as const;
+type Part = (typeof PARTS)[number];
 
 export function reviewCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "review",
-    summary: "show what a run would land: task, commits, files, findings, diff",
+    summary: "show what a run would land, and decide about it",
     description:
-      "Everything shown is computed from the imported commits, not from what the container said. Control and bidi characters are visible, and attributes in the branch cannot hide a diff.",
-    exits: [EXIT.done, EXIT.usage, EXIT.refused],
+      "Shows the task, what the run was, commits, files, findings and the diff, all computed from the imported commits and not from what the container said. Control and bidi characters are visible, and attributes in the branch cannot hide a diff. On a terminal it goes through your pager, and a run that is ready can then be promoted or discarded, or left for later.",
+    exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused, EXIT.resultRefused],
     examples: [
       "guardloop review @last",
       "guardloop review @last --stat",
-      "guardloop review @last --diff | less",
+      "guardloop review @last --patch | (cd ../other && git am --keep --keep-cr)",
     ],
   })
     .argument("<run>", "id, unique prefix, or @last")
-    .option("--stat", "without the diff")
     .option("--diff", "the diff alone")
-    .option("--findings", "the findings alone");
+    .option("--stat", "the files and their line counts alone, however many")
+    .option("--findings", "the findings alone")
+    .option(
+      "--patch",
+      "the commits alone, as mails for `git am --keep --keep-cr`: exact bytes, unless printed on a terminal",
+    )
+    .option("--no-pager", "print without a pager");
   return action(command, { context, finish }, perform);
 }
 
-interface Material {
-  readonly run: RunRecord;
-  readonly title: string;
-  readonly acceptance: readonly string[];
-  readonly commits: readonly CommitSummary[];
-  readonly changes: readonly MeasuredEntry[];
-  readonly findings: readonly Finding[];
-  readonly diff: string;
-}
-
 async function perform(call: Call): Promise<CommandEnd> {
-  return withRun(call, async ({ run, principal }) => {
+  const part = chosenPart(call);
+  if (!part.ok) return part;
+  let reviewed: Material | undefined;
+  const shown = await withRun(call, async ({ run, principal }) => {
     if (!principal.ok) return principal;
-    const material = await gather(call, run, principal.value.git);
-    if (!material.ok) return material;
-    if (call.format === "json") printJson(call.context.output, material.value);
-    else print(call, material.value);
-    return ok(EXIT.done);
-  });
-}
-
-async function gather(call: Call, run: RunRecord, git: Git): Promise<Result<Material, Failure>> {
-  const { head, base } = run;
-  if (head === null)
-    return fail("not-in-this-state", `Run ${run.id} is ${run.state} and has no branch to review.`, {
-      cure: `Run \`guardloop show ${run.id}\`.`,
+    const material = await gatherMaterial(run, {
+      env: call.context.env,
+      principal: principal.value,
     });
-  const paths = runPaths(call.context.env.stateDir, run.id);
-  const commits = await commitsBetween(git, base, head);
-  if (!commits.ok) return commits;
-  const changes = await measureChanges(git, base, head);
-  if (!changes.ok) return changes;
-  const findings = await findingsFor(git, run, paths);
-  if (!findings.ok) return findings;
-  const diff = await diffText(git, base, head);
-  if (!diff.ok) return diff;
-  const spec = await readSpec(paths);
-  const task = spec.ok ? spec.value.offered.find((one) => one.id === run.task) : undefined;
-  return ok({
-    run,
-    title: task?.title ?? "",
-    acceptance: task?.acceptance ?? [],
-    commits: commits.value,
-    changes: changes.value,
-    findings: findings.value,
-    diff: diff.value,
+    if (!material.ok) return material;
+    reviewed = material.value;
+    return show(call, principal.value, { material: material.value, part: part.value });
+  });
+  if (!shown.ok || reviewed === undefined || !mayAsk(call, reviewed, part.value)) return shown;
+  const { decideNow } = await import("../review/decide-now.ts");
+  return decideNow(call, reviewed);
+}
+
+function chosenPart(call: Call): Result<Part | "whole", Failure> {
+  const [first = "whole", second] = PARTS.filter((part) => call.options[part] === true);
+  if (second === undefined) return ok(first);
+  return fail("usage", `--${first} and --${second} each print one part.`, {
+    cure: "Pass one of them, or neither for the whole review.",
   });
 }
 
-function printJson(output: Output, material: Material): void {
-  const { run, title, acceptance, commits, changes, findings, diff } = material;
-  const { id, state, task, branch, base, head } = run;
-  output.json({
-    version: 1,
-    run: { id, state, task, branch, base, head },
-    task: { id: task, title, acceptance },
-    commits,
-    files: changes.map(
-      ({
-        path,
-        status,
-        oldMode,
-        newMode,
-        addedLines,
-        deletedLines,
-        content,
-        sizeBytes,
-        linkTarget,
-      }) => ({
-        path,
-        status,
-        oldMode,
-        newMode,
-        addedLines,
-        deletedLines,
-        content,
-        sizeBytes,
-        linkTarget,
-      }),
-    ),
-    validation: run.validation,
-    findings,
-    diff,
+function mayAsk(call: Call, { run }: Material, part: Part | "whole"): boolean {
+  const { interactive, output } = call.context;
+  const withPerson = interactive && output.goesTo === "terminal" && call.format === "human";
+  return withPerson && part === "whole" && run.state === "ready";
+}
+
+async function show(
+  call: Call,
+  principal: Principal,
+  { material, part }: { readonly material: Material; readonly part: Part | "whole" },
+): Promise<CommandEnd> {
+  if (call.format === "json") {
+    printJson(call.context.output, material);
+    return ok(EXIT.done);
+  }
+  const print = await printerOf(part, material, principal);
+  if (!print.ok) return print;
+  const pager = call.options.pager === false ? "unwanted" : "wanted";
+  await paged(call.context, { principal, pager }, (output) => {
+    print.value(output);
+    if (part !== "whole" || mayAsk(call, material, part)) return;
+    output.result("");
+    printNext(output, material);
   });
+  return ok(EXIT.done);
 }
 
-function print(call: Call, material: Material): void {
-  const { output } = call.context;
-  if (call.options.diff === true) return printDiff(output, material.diff);
-  if (call.options.findings === true) return printFindings(output, material.findings);
-  printSummary(output, material);
-  if (material.run.validation !== null) {
-    output.result("");
-    printValidation(output, material.run.validation);
+async function printerOf(
+  part: Part | "whole",
+  material: Material,
+  { git }: Principal,
+): Promise<Result<(output: Output) => void, Failure>> {
+  const { run, changes, findings, diff } = material;
+  switch (part) {
+    case "whole":
+      return ok((output) => {
+        printSummary(output, material);
+        output.result("");
+        printDiff(output, diff, changes);
+      });
+    case "diff":
+      return ok((output) => printDiff(output, diff, changes));
+    case "stat":
+      return ok((output) => printFiles(output, changes, "every-file"));
+    case "findings":
+      return ok((output) => printFindings(output, findings));
+    case "patch": {
+      const mails = await patchMails(git, run.base, run.head);
+      return mails.ok ? ok((output) => output.bytes(mails.value)) : mails;
+    }
   }
-  printFindings(output, material.findings);
-  if (call.options.stat !== true) {
-    output.result("");
-    printDiff(output, material.diff);
-  }
-  printNext(output, material);
-}
-
-function printSummary(
-  output: Output,
-  { run, title, acceptance, commits, changes }: Material,
-): void {
-  output.result(
-    bold(`${run.task ?? ""} ${title}`),
-    "  ",
-    stateText(run.state),
-    dim(`  run ${run.id}`),
-  );
-  for (const line of acceptance) output.result("  [ ] ", line);
-  output.result(
-    "Branch   ",
-    run.branch ?? "",
-    dim(`  ${run.base.slice(0, 12)}..${run.head?.slice(0, 12) ?? ""}`),
-  );
-  output.result("");
-  output.result(bold(`${commits.length} ${commits.length === 1 ? "commit" : "commits"}`));
-  for (const commit of commits)
-    output.result(
-      "  ",
-      cyan(commit.commit.slice(0, 12)),
-      ` ${commit.subject}`,
-      dim(`  ${commit.authorName}`),
-    );
-  output.result("");
-  output.result(bold(`${changes.length} ${changes.length === 1 ? "file" : "files"}`));
-  for (const change of changes)
-    output.result("  ", change.status, " ", change.path, "  ", ...counts(change));
-}
-
-function counts(change: MeasuredEntry) {
-  if (change.content === "binary") return [yellow(`binary, ${change.sizeBytes} bytes`)];
-  const link = change.linkTarget === null ? "" : ` -> ${change.linkTarget}`;
-  return [green(`+${change.addedLines}`), " ", red(`-${change.deletedLines}`), link];
-}
-
-function printFindings(output: Output, findings: readonly Finding[]): void {
-  output.result("");
-  output.result(
-    bold(
-      findings.length === 0
-        ? "No findings"
-        : `${findings.length} ${findings.length === 1 ? "finding" : "findings"}`,
-    ),
-  );
-  const paint = { block: red, warn: yellow, info: dim } as const;
-  for (const one of findings) {
-    output.result(
-      "  ",
-      paint[one.severity](one.severity.padEnd(5)),
-      " ",
-      bold(one.code),
-      `  ${one.why}`,
-    );
-    for (const path of one.paths) output.result("          ", path);
-    if (one.morePaths > 0) output.result("          ", `… and ${one.morePaths} more`);
-  }
-}
-
-/** A carriage return would let a line overwrite itself; it is shown like every other control character. */
-function printDiff(output: Output, diff: string): void {
-  for (const line of diff.split("\n")) {
-    if (line.startsWith("+") && !line.startsWith("+++ ")) output.result(green(line));
-    else if (line.startsWith("-") && !line.startsWith("--- ")) output.result(red(line));
-    else if (line.startsWith("@@")) output.result(cyan(line));
-    else output.result(line);
-  }
-}
-
-function printNext(output: Output, { run, findings }: Material): void {
-  if (run.state !== "ready") return;
-  const accepts = [...new Set(blocks(findings).map((one) => ` --accept ${one.code}`))].join("");
-  output.result("");
-  output.result("Land it:  guardloop promote ", run.id, accepts);
-  output.result("Drop it:  guardloop discard ", run.id);
 }

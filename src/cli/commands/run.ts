@@ -11,6 +11,8 @@ import { recover } from "../../run/recover.ts";
 import { type SeriesEnd, type SeriesServices, runSeries } from "../../run/series.ts";
 import { type Context, gitProgram, historyOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
+import { answeringEngines } from "../engines.ts";
+import { engineText } from "../output/engine.ts";
 import { printFailure } from "../output/failure.ts";
 import { liveProgress } from "../output/live-progress.ts";
 import { jsonProgress } from "../output/progress.ts";
@@ -71,7 +73,9 @@ async function perform(call: Call): Promise<CommandEnd> {
   for (const text of prepared.value.notices) report({ type: "notice", runId: null, text });
   announce(call, prepared.value);
   const pools = await allPools(context, services.principal);
-  const recovered = await recover({ ...services, pools });
+  const others = await answeringEngines(context);
+  const engines = others.ok ? others.value : [services.engine];
+  const recovered = await recover({ ...services, pools, engines });
   for (const text of [...recovered.actions, ...recovered.problems])
     report({ type: "notice", runId: null, text });
   const series = await runSeries(services, prepared.value.invocation, {
@@ -103,8 +107,11 @@ function announce({ context, format }: Call, { invocation, leases }: PreparedRun
         "Promote auto: what an agent made lands in your checkout without anybody having looked at it.",
       ),
     );
+  const { engine } = invocation;
   context.output.progress(
-    dim(`Leases: ${leases.description}. Image: ${settings.container.image}.`),
+    dim(
+      `Engine: ${engineText(engine)}. Image: ${settings.container.image}. Leases: ${leases.description}.`,
+    ),
   );
 }
 
@@ -116,15 +123,27 @@ async function afterReady(
   if (settings.run.promote === "manual") return ok(undefined);
   const stored = at.history.run(run.runId);
   if (stored === undefined) return ok(undefined);
+  const git = gitProgram(at.context);
+  if (!git.ok) return git;
   const promoted = await promote(
-    { env: at.context.env, principal, history: at.history },
+    {
+      env: at.context.env,
+      gitProgram: git.value,
+      principal,
+      history: at.history,
+      now: at.context.now,
+    },
     {
       run: stored,
+      how: "fast-forward",
       by: at.context.env.user,
       why: "--promote auto",
       accepted: [],
+      acceptedFor: "this-run",
       mode: "for-real",
       withoutValidation: undefined,
+      validateTree: async () => ok(null),
+      onLanding: () => undefined,
     },
   );
   return promoted.ok ? ok(undefined) : promoted;

@@ -46,7 +46,7 @@ async function perform(call: Call): Promise<CommandEnd> {
     if (!spec.ok) return spec;
     const report = call.format === "json" ? () => undefined : humanProgress(output);
     const at = { run, history, principal: principal.value };
-    const services = await servicesFor(call, at, { image: spec.value.image.name, report });
+    const services = await servicesFor(call, at, { spec: spec.value, report });
     if (!services.ok) return services;
     const byHand = { taskId: textOption(call, "task"), message: textOption(call, "message") };
     const done = await whileBusy(services.value, run.id, () =>

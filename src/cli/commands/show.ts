@@ -47,7 +47,7 @@ function printArgv({ context: { output } }: Call, { argv, run }: RunFacts): void
 /** The documented shape; see docs/json.md. */
 function toJson({ run, spec, artifacts, remarks, record, ...facts }: RunFacts) {
   const { onto, parentRun, agent, network, stages, failure, salvagedPatches, keptSnapshot } = run;
-  const { promotion, rollback, topLevel, validation } = run;
+  const { promotion, rollback, branchPruned, topLevel, validation } = run;
   const task = spec?.offered.find((one) => one.id === run.task);
   return {
     version: 1,
@@ -64,6 +64,7 @@ function toJson({ run, spec, artifacts, remarks, record, ...facts }: RunFacts) {
     validation,
     promotion,
     rollback,
+    branchPruned,
     ...surroundings(spec, facts.leasePath),
     specHash: run.specHash,
     peaks: facts.peaks ?? null,
@@ -77,12 +78,17 @@ function countsOf(findings: readonly Finding[]) {
   return { block: count("block"), warn: count("warn"), info: count("info") };
 }
 
-/** Empty texts where the run did not come to a spec. */
+/** Where the run did not come to a spec there is no engine, and texts are empty. */
 function surroundings(spec: RunSpec | undefined, leasePath: string | null) {
   return {
-    image: { name: spec?.image.name ?? "", id: spec?.image.id ?? "" },
-    engine: spec?.engine ?? { kind: "", version: "" },
+    engine: spec === undefined ? null : engineJson(spec),
     lease: { kind: spec?.lease ?? "", path: leasePath ?? "" },
     settings: spec?.settings ?? [],
   };
+}
+
+/** Runtime and rights are null in records of 0.1, which did not keep them. */
+function engineJson({ engine, image }: RunSpec) {
+  const { kind, version, runtime = null, rights = null } = engine;
+  return { kind, version, runtime, rights, image: image.name, imageId: image.id };
 }

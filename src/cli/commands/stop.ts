@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import { EXIT, type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { RunRecord } from "../../core/run-record.ts";
-import { type Principal, openPrincipal } from "../../git/principal.ts";
 import type { History } from "../../history/port.ts";
 import {
   type StopServices,
@@ -11,14 +10,14 @@ import {
   tellToStop,
   waitForEnd,
 } from "../../run/stop.ts";
-import { type Context, gitProgram } from "../context.ts";
+import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define, textOption } from "../define.ts";
 import { namingRun } from "../output/failure.ts";
 import { humanProgress } from "../output/progress.ts";
 import { stateText } from "../output/state.ts";
 import { bold, yellow } from "../output/text.ts";
 import { recoverRepository } from "../recover-repository.ts";
-import { type WithRun, withRun } from "../with-run.ts";
+import { type WithRun, principalOfRun, withRun } from "../with-run.ts";
 
 /** Long enough for the guest's grace, a salvage and the return of the lease. */
 const STANDARD_WAIT_S = 600;
@@ -120,23 +119,13 @@ async function waitInOrder(
 
 /** The process is gone; the container, the lease and the work are brought to their end here. */
 async function recoverNow(call: Call, { run, principal }: WithRun): Promise<Result<void, Failure>> {
-  const owned = await principalOfRun(call, run, principal);
+  const owned = await principalOfRun(call, { run, principal });
   if (!owned.ok) return owned;
   const recovery = await recoverRepository(call, owned.value);
   if (!recovery.ok) return recovery;
   for (const line of recovery.value.problems)
     call.context.output.progress(yellow("Not done: "), line);
   return ok(undefined);
-}
-
-async function principalOfRun(
-  { context }: Call,
-  run: RunRecord,
-  here: Result<Principal, Failure>,
-): Promise<Result<Principal, Failure>> {
-  if (here.ok && here.value.repositoryId === run.repositoryId) return here;
-  const git = gitProgram(context);
-  return git.ok ? openPrincipal(git.value, context.env, run.topLevel) : git;
 }
 
 /** How it ended, as the record has it now. */

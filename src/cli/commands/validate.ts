@@ -4,19 +4,14 @@ import { type Result, ok } from "../../core/result.ts";
 import type { RunRecord } from "../../core/run-record.ts";
 import type { Validation } from "../../core/run-spec.ts";
 import type { Principal } from "../../git/principal.ts";
-import { readHead } from "../../git/principal.ts";
 import type { History } from "../../history/port.ts";
-import { whileBusy } from "../../run/afterwards/busy.ts";
 import { runPaths } from "../../run/paths.ts";
-import { validationCommands } from "../../run/choice/prepare.ts";
 import { readImportReport } from "../../run/stages/import.ts";
 import { readSpec } from "../../run/stages/spec.ts";
-import { validate } from "../../run/review/validation.ts";
 import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
 import { printValidation } from "../output/validation.ts";
-import { servicesFor } from "../run-services.ts";
-import { settingsFor } from "../settings.ts";
+import { validateTree } from "../validate-tree.ts";
 import { withRun } from "../with-run.ts";
 
 export function validateCommand(context: Context, finish: Finish): Command {
@@ -63,29 +58,15 @@ async function validateAgain(call: Call, at: At): Promise<Result<Validation, Fai
         cure: `See \`guardloop show ${at.run.id}\`.`,
       },
     );
-  const head = await readHead(at.principal);
-  if (!head.ok) return head;
-  const resolved = await settingsFor(
-    context,
-    { principal: at.principal, commit: head.value.commit },
-    {},
-  );
-  if (!resolved.ok) return resolved;
-  const commands = validationCommands(resolved.value.settings);
-  if (commands.length === 0)
-    return fail("config-invalid", "No validation commands are configured.", {
-      cure: "Set validate.commands in guardloop.toml and commit it.",
-    });
-  const services = await servicesFor(call, at, {
-    image: spec.value.image.name,
-    report: () => undefined,
+  const target = { spec: spec.value, head: report.head, tree: report.tree };
+  const done = await validateTree(call, at, {
+    ...target,
+    otherwise: [],
+    announce: () => undefined,
   });
-  if (!services.ok) return services;
-  const request = {
-    spec: spec.value,
-    head: report.head,
-    tree: report.tree,
-    commands,
-  };
-  return whileBusy(services.value, at.run.id, () => validate(services.value, request));
+  if (!done.ok) return done;
+  if (done.value !== null) return ok(done.value);
+  return fail("config-invalid", "No validation commands are configured.", {
+    cure: "Set validate.commands in guardloop.toml and commit it.",
+  });
 }

@@ -8,8 +8,9 @@ import { mayBeAlive } from "../../process/owner.ts";
 import { endLivingChildren } from "../../process/spawn.ts";
 import { refuseUnreached } from "../../run/stop.ts";
 import { type RunView, runWatcher } from "../../run/watching/watcher.ts";
-import { type Context, engineOf, historyOf, principalOf } from "../context.ts";
+import { type Context, historyOf, principalOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
+import { engineOf } from "../engines.ts";
 import { findRun } from "../find-run.ts";
 import { namingRun } from "../output/failure.ts";
 import { stateText } from "../output/state.ts";
@@ -77,9 +78,16 @@ async function watch(call: Call, history: History, run: RunRecord): Promise<Comm
     if (key === "q" || key === CTRL_C) quit.abort();
   });
   using output = watchOutput(call, { quitWith: keys === undefined ? "Ctrl-C" : "q or Ctrl-C" });
-  const engine = engineOf(context);
   const look = runWatcher(
-    { env: context.env, history, engine: engine.ok ? engine.value : undefined, now: context.now },
+    {
+      env: context.env,
+      history,
+      async engine(kind) {
+        const engine = await engineOf(context, kind, "");
+        return engine.ok ? engine.value : undefined;
+      },
+      now: context.now,
+    },
     run.id,
   );
   const signal = AbortSignal.any([quit.signal, context.interrupt]);

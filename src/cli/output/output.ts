@@ -20,19 +20,24 @@ export interface Output {
   readonly progress: (...segments: readonly Segment[]) => void;
   /** One JSON document on one line, on standard output. JSON strings escape control characters by themselves. */
   readonly json: (value: unknown) => void;
-  /** Bytes as they are on standard output, which must not be a terminal: nothing of them is escaped. */
-  readonly raw: (bytes: Uint8Array) => void;
   readonly table: (rows: readonly (readonly Segment[])[]) => void;
   /** Lines that are drawn in place; undefined where the stream is not a terminal. */
   readonly live: (stream: "stdout" | "stderr") => LiveLines | undefined;
-  readonly isTerminal: (stream: "stdout" | "stderr") => boolean;
+  /** Exact bytes for another program; on a terminal they are made visible like everything else. */
+  readonly bytes: (value: Uint8Array) => void;
+  /** Where results go: a person reads them on a terminal. */
+  readonly goesTo: "terminal" | "elsewhere";
+  /** An output whose results are gathered as they would be printed here, for a pager to show. */
+  readonly gathering: () => { readonly output: Output; readonly text: () => string };
 }
 
-export function makeOutput(streams: {
+interface Streams {
   readonly stdout: Stream;
   readonly stderr: Stream;
   readonly noColor: boolean;
-}): Output {
+}
+
+export function makeOutput(streams: Streams): Output {
   const colourOf = (stream: Stream) =>
     stream.isTTY === true && !streams.noColor ? ("on" as const) : ("off" as const);
   const lives = new Map<"stdout" | "stderr", LiveLines>();
@@ -52,20 +57,28 @@ export function makeOutput(streams: {
     json(value): void {
       write(streams.stdout, `${escapeNonAscii(JSON.stringify(value))}\n`);
     },
-    raw(bytes): void {
-      if (streams.stdout.isTTY === true) throw new Error("raw bytes do not belong on a terminal");
-      streams.stdout.write(bytes);
-    },
     table(rows): void {
       for (const row of alignRows(rows)) result(...row);
     },
-    isTerminal: (name) => streams[name].isTTY === true,
     live(name) {
       const stream = streams[name];
       if (stream.isTTY !== true) return undefined;
       const live = lives.get(name) ?? liveLines(stream, colourOf(stream));
       lives.set(name, live);
       return live;
+    },
+    bytes(value): void {
+      if (streams.stdout.isTTY === true) result(Buffer.from(value).toString("utf8").trimEnd());
+      else streams.stdout.write(value);
+    },
+    goesTo: streams.stdout.isTTY === true ? "terminal" : "elsewhere",
+    gathering() {
+      const parts: string[] = [];
+      const stdout: Stream = {
+        write: (text) => parts.push(text.toString()),
+        isTTY: streams.stdout.isTTY,
+      };
+      return { output: makeOutput({ ...streams, stdout }), text: () => parts.join("") };
     },
   };
 }

@@ -2,6 +2,7 @@ import { show as written } from "../../config/written.ts";
 import type { RunRecord } from "../../core/run-record.ts";
 import type { RunFacts } from "../run-facts.ts";
 import { duration, size } from "./duration.ts";
+import { engineText } from "./engine.ts";
 import { namingRun } from "./failure.ts";
 import type { Output } from "./output.ts";
 import { findingsText } from "./series-table.ts";
@@ -113,21 +114,26 @@ function printSurroundings(row: Row, { run, spec, leasePath }: RunFacts): void {
     `${spec.image.name} ${spec.image.id}`,
     dim(agents === undefined ? "" : `  agents ${agents}`),
   );
-  row("Engine", `${spec.engine.kind} ${spec.engine.version}`);
+  row("Engine", engineText(spec.engine));
   row("Lease", spec.lease, leasePath === null ? "" : `, ${leasePath}`);
 }
 
-function printDecision(row: Row, { promotion, rollback }: RunRecord): void {
+function printDecision(row: Row, { promotion, rollback, branchPruned }: RunRecord): void {
   if (promotion !== null)
     row(
       "Promoted",
-      `${promotion.before.slice(0, 12)} -> ${promotion.after.slice(0, 12)} by ${promotion.by}`,
+      `${promotion.before.slice(0, 12)} -> ${promotion.after.slice(0, 12)} by ${promotion.by}, ${promotion.how}`,
       promotion.why === "" ? "" : `: ${promotion.why}`,
     );
   if (rollback !== null)
     row(
       "Rolled back",
-      `${rollback.before.slice(0, 12)} -> ${rollback.after.slice(0, 12)} by ${rollback.by}`,
+      `${rollback.before.slice(0, 12)} -> ${rollback.after.slice(0, 12)} by ${rollback.by}, ${rollback.how}`,
+    );
+  if (branchPruned !== null)
+    row(
+      "Pruned",
+      `${branchPruned.at.slice(0, 10)} by ${branchPruned.by}, as ${branchPruned.because}; the branch was at ${branchPruned.head}`,
     );
 }
 

@@ -1,10 +1,41 @@
 import { z } from "zod";
 import { setting } from "../setting.ts";
 import { sizeSchema } from "../size.ts";
+import { emptyOr } from "../text-schemas.ts";
 
 const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;
 const STANDARD_IMAGE = "guardloop-agent";
+
+export const engine = setting({
+  key: "container.engine",
+  guard: "GUARD_ENGINE",
+  flag: { name: "--engine", takes: "NAME" },
+  kind: "text",
+  schema: z.enum(["docker", "podman", "auto"]),
+  expects: "one of docker, podman, auto",
+  standard: "auto",
+  description: "Engine that runs the container; auto takes Docker when it answers, else Podman.",
+  loosening: { when: "unless it is auto", test: (name) => name !== "auto" },
+});
+
+export const runtime = setting({
+  key: "container.runtime",
+  guard: "GUARD_RUNTIME",
+  flag: { name: "--runtime", takes: "NAME" },
+  kind: "text",
+  // No slash: a path would be a program of the host that the engine starts.
+  schema: emptyOr(
+    z
+      .string()
+      .max(64)
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/),
+  ),
+  expects: "the name of an OCI runtime that the engine knows, for example runsc",
+  standard: "",
+  description: "OCI runtime of the engine, for example runsc (gVisor); empty takes its default.",
+  loosening: { when: "for any value", test: (name) => name !== undefined },
+});
 
 export const image = setting({
   key: "container.image",

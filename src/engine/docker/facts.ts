@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, err, ok } from "../../core/result.ts";
-import type { EngineFacts, ImageFacts } from "../port.ts";
-import { type DockerClient, engineFailure } from "./client.ts";
+import { DOCKER_SETUP } from "../../core/run-spec.ts";
+import { type EngineClient, engineFailure, parseJson } from "../client.ts";
+import type { EngineFacts } from "../port.ts";
+import { notTried } from "../tried-runtimes.ts";
 
 const INFO = z.object({
   ServerVersion: z.string().optional(),
@@ -11,23 +13,35 @@ const INFO = z.object({
   MemTotal: z.number().positive().optional(),
   SecurityOptions: z.array(z.string()).nullish(),
   ServerErrors: z.array(z.string()).nullish(),
+  DefaultRuntime: z.string().optional(),
+  Runtimes: z.record(z.string(), z.unknown()).nullish(),
+  /** Only Podman has it: a `docker` on PATH that is Podman under another name. */
+  host: z.unknown().optional(),
 });
 
 /** Asks the engine what it is, and refuses set-ups whose posture has not been proven. */
-export async function probeDocker(docker: DockerClient): Promise<Result<EngineFacts, Failure>> {
-  const exit = await docker(["info", "--format", "{{json .}}"]);
+export async function probeDocker(
+  client: EngineClient,
+  runtime: string,
+): Promise<Result<EngineFacts, Failure>> {
+  const exit = await client.call(["info", "--format", "{{json .}}"]);
   if (!exit.ok) return exit;
   const info = INFO.safeParse(parseJson(exit.value.stdout));
   // The client prints its own half with status 0 or 1 even where no server answers.
   const serverError = info.data?.ServerErrors?.[0];
   if (exit.value.code !== 0 || !info.success || serverError !== undefined)
     return serverError === undefined
-      ? err(engineFailure("describe itself", exit.value))
+      ? err(engineFailure("docker", "describe itself", exit.value))
       : fail("engine-unavailable", `Docker does not answer: ${serverError}`);
-  return judge(info.data);
+  if (info.data.host !== undefined)
+    return fail("engine-unavailable", `${client.program} is Podman under the name of Docker.`, {
+      cure: "Pass --engine podman, or install Docker.",
+    });
+  const judged = judge(info.data);
+  return judged.ok ? withRuntime(info.data, runtime) : judged;
 }
 
-function judge(info: z.infer<typeof INFO>): Result<EngineFacts, Failure> {
+function judge(info: z.infer<typeof INFO>): Result<void, Failure> {
   const security = (info.SecurityOptions ?? []).join(" ");
   if (info.OSType !== "linux")
     return fail(
@@ -49,39 +63,26 @@ function judge(info: z.infer<typeof INFO>): Result<EngineFacts, Failure> {
       "engine-unsupported",
       "The engine has no seccomp filter, so the container posture cannot be kept.",
     );
+  return ok(undefined);
+}
+
+function withRuntime(info: z.infer<typeof INFO>, runtime: string): Result<EngineFacts, Failure> {
+  const known = Object.keys(info.Runtimes ?? {}).toSorted();
+  if (runtime !== "" && !known.includes(runtime))
+    return fail("engine-unsupported", `Docker has no runtime ${runtime}.`, {
+      cure: `Name one that it has (${known.join(", ")}), or add it to Docker's daemon.json; see docs/engines.md.`,
+    });
+  const inForce = runtime === "" ? (info.DefaultRuntime ?? "unknown") : runtime;
   return ok({
     kind: "docker",
     version: info.ServerVersion ?? "unknown",
+    rights: "rootful",
+    runtime: inForce,
+    setup: { ...DOCKER_SETUP, runtime },
+    limits: "kept",
+    otherRuntime: undefined,
+    notes: notTried(inForce),
     cpus: info.NCPU ?? 1,
     memoryBytes: info.MemTotal ?? 0,
   });
-}
-
-const IMAGE = z.object({
-  Id: z.string(),
-  Config: z.object({ Labels: z.record(z.string(), z.string()).nullish() }).nullish(),
-});
-
-export async function inspectImage(
-  docker: DockerClient,
-  name: string,
-): Promise<Result<ImageFacts | undefined, Failure>> {
-  const exit = await docker(["image", "inspect", "--format", "{{json .}}", name]);
-  if (!exit.ok) return exit;
-  if (exit.value.code !== 0) {
-    if (/no such image/i.test(exit.value.stderr.toString("utf8"))) return ok(undefined);
-    return err(engineFailure(`look for the image ${name}`, exit.value));
-  }
-  const image = IMAGE.safeParse(parseJson(exit.value.stdout));
-  if (!image.success)
-    return fail("container-failed", `Docker's description of the image ${name} cannot be read.`);
-  return ok({ id: image.data.Id, labels: image.data.Config?.Labels ?? {} });
-}
-
-export function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString("utf8"));
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
+import { type ImageEngine, baseName } from "./image-engine.ts";
 import { existingImage } from "./existing.ts";
 import type { Stepper } from "./step.ts";
 
@@ -18,18 +19,18 @@ export type BaseImage =
  */
 export async function provideBase(
   steps: Stepper,
-  docker: string,
+  engine: ImageEngine,
   base: string,
 ): Promise<Result<BaseImage, Failure>> {
   const pull = await steps.attempt({
-    program: docker,
-    args: ["pull", base],
+    program: engine.program,
+    args: ["pull", baseName(engine, base)],
     deadlineMs: DOWNLOAD_MS,
     firstOutputMs: FIRST_ANSWER_MS,
   });
   if (!pull.ok) return pull;
   if (pull.value.code === 0) return ok({ kind: "available" });
-  const local = await existingImage(steps, docker, base);
+  const local = await existingImage(steps, engine, baseName(engine, base));
   if (!local.ok) return local;
   if (local.value !== undefined) return ok({ kind: "available" });
   const why =
@@ -41,5 +42,5 @@ export async function provideBase(
 
 function reasonOf(stderr: Buffer): string {
   const line = stderr.toString("utf8").trim().split("\n").at(-1) ?? "";
-  return line.replace(/^Error response from daemon: /, "");
+  return line.replace(/^(Error response from daemon|Error): /, "");
 }

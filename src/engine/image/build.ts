@@ -16,6 +16,7 @@ import {
   agentsLabel,
   imageLabels,
 } from "./labels.ts";
+import type { ImageEngine } from "./image-engine.ts";
 import { buildOnBase } from "./registry-image.ts";
 import { type Stepper, buildFailure, stepper } from "./step.ts";
 import { upToDate } from "./up-to-date.ts";
@@ -24,8 +25,7 @@ import { type ImageAgent, readVersions } from "./versions.ts";
 export interface BuildImageOptions {
   /** The image's name, for example `guardloop-agent`. */
   readonly name: string;
-  /** Absolute path of the docker client. */
-  readonly program: string;
+  readonly engine: ImageEngine;
   readonly env: HostEnvironment;
   /** `default`: those of a current image that is there; else all, or none with a note when npm does not answer. */
   readonly agents: readonly ImageAgent[] | "default";
@@ -71,7 +71,7 @@ async function buildIn(
 ): Promise<Result<BuiltImage, Failure>> {
   const { env, signal, imageDir } = options;
   const steps = stepper({ env, workDir, signal, onDetail: options.onDetail ?? (() => {}) });
-  const present = await existingImage(steps, options.program, options.name);
+  const present = await existingImage(steps, options.engine, options.name);
   if (!present.ok) return present;
   const versions = await readVersions(imageDir);
 
@@ -87,21 +87,21 @@ async function buildIn(
   const contents: ImageContents = { imageDir, versions, agents: agents.value };
   const built = await build(steps, { options, workDir, contents });
   if (built.ok)
-    await removeReplaced(steps, options.program, { before: present.value, after: built.value });
+    await removeReplaced(steps, options.engine, { before: present.value, after: built.value });
   return built;
 }
 
-/** The image that lost its name to the new one, if it is ours. Docker refuses while a container uses it: then it stays. */
+/** The image that lost its name to the new one, if it is ours. The engine refuses while a container uses it: then it stays. */
 async function removeReplaced(
   steps: Stepper,
-  docker: string,
+  engine: ImageEngine,
   images: { readonly before: ExistingImage | undefined; readonly after: BuiltImage },
 ): Promise<void> {
   const { before, after } = images;
   if (before === undefined || before.id === after.id) return;
   if (before.labels[IMAGE_LABEL.inputs] === undefined) return;
   await steps.attempt({
-    program: docker,
+    program: engine.program,
     args: ["image", "rm", before.id],
     deadlineMs: DEADLINES.engineQuickMs,
   });
@@ -118,10 +118,10 @@ async function build(steps: Stepper, building: Building): Promise<Result<BuiltIm
   const source = await chooseSource(steps, building);
   if (!source.ok) return source;
   const labels = await imageLabels(contents, source.value);
-  const common = { docker: options.program, name: options.name, contents, labels };
+  const common = { engine: options.engine, name: options.name, contents, labels };
   const agents = agentsLabel(contents.agents);
   options.onProgress(
-    `Building ${options.name} from ${describe(source.value, contents)}, agents: ${agents}`,
+    `Building ${options.name} in ${options.engine.kind} from ${describe(source.value, contents)}, agents: ${agents}`,
   );
   const built =
     source.value === "registry"
@@ -132,7 +132,7 @@ async function build(steps: Stepper, building: Building): Promise<Result<BuiltIm
           onProgress: options.onProgress,
         });
   if (!built.ok) return built;
-  const image = await existingImage(steps, options.program, options.name);
+  const image = await existingImage(steps, options.engine, options.name);
   if (!image.ok) return image;
   if (image.value === undefined) return err(buildFailure("it is not there after the build."));
   return ok(finished(image.value, source.value));
@@ -145,7 +145,7 @@ async function chooseSource(
   if (options.source === "debian") return ok("debian");
   const { base } = contents.versions;
   options.onProgress(`Asking for the base image ${base}`);
-  const found = await provideBase(steps, options.program, base);
+  const found = await provideBase(steps, options.engine, base);
   if (!found.ok) return found;
   if (found.value.kind === "available") return ok("registry");
   if (options.source === "registry") {

@@ -149,8 +149,8 @@ async function importRoot(steps: Stepper, making: Making): Promise<Result<void, 
       'CMD ["bash"]',
       ...Object.entries(build.labels).map(([name, value]) => `LABEL ${name}=${value}`),
     ];
-    const imported = await steps.must("`docker import`", {
-      program: build.docker,
+    const imported = await steps.must(`\`${build.engine.kind} import\``, {
+      program: build.engine.program,
       args: [
         "import",
         ...settings.flatMap((setting) => ["--change", setting]),

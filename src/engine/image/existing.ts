@@ -2,6 +2,9 @@ import { z } from "zod";
 import { type Failure, failure } from "../../core/failures.ts";
 import { DEADLINES } from "../../core/limits.ts";
 import { type Result, err, ok } from "../../core/result.ts";
+import { ENGINE_NAMES, parseJson } from "../client.ts";
+import { NO_SUCH_IMAGE, onlyOne } from "../inspect-image.ts";
+import type { ImageEngine } from "./image-engine.ts";
 import { type Stepper, buildFailure } from "./step.ts";
 
 export interface ExistingImage {
@@ -19,11 +22,11 @@ const schema = z.object({
 /** Looks an image up; undefined when the engine has none of that name. Never pulls. */
 export async function existingImage(
   steps: Stepper,
-  docker: string,
+  engine: ImageEngine,
   name: string,
 ): Promise<Result<ExistingImage | undefined, Failure>> {
   const exit = await steps.attempt({
-    program: docker,
+    program: engine.program,
     args: ["image", "inspect", "--format", "{{json .}}", name],
     deadlineMs: DEADLINES.engineQuickMs,
     output: "kept",
@@ -31,22 +34,16 @@ export async function existingImage(
   if (!exit.ok) return exit;
   if (exit.value.code !== 0) {
     const reason = exit.value.stderr.toString("utf8").trim();
-    if (/no such image/i.test(reason)) return ok(undefined);
+    if (NO_SUCH_IMAGE.test(reason)) return ok(undefined);
     const why = reason.split("\n")[0] ?? "";
-    return err(failure("engine-unavailable", `Docker does not answer: ${why}`));
+    return err(
+      failure("engine-unavailable", `${ENGINE_NAMES[engine.kind]} does not answer: ${why}`),
+    );
   }
-  const parsed = schema.safeParse(parseJson(exit.value.stdout.toString("utf8")));
+  const parsed = schema.safeParse(onlyOne(parseJson(exit.value.stdout)));
   if (!parsed.success) {
-    return err(buildFailure("`docker image inspect` printed something unexpected."));
+    return err(buildFailure(`\`${engine.kind} image inspect\` printed something unexpected.`));
   }
   const { Id, Size, Config } = parsed.data;
   return ok({ id: Id, sizeBytes: Size, labels: Config?.Labels ?? {} });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

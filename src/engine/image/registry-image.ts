@@ -1,6 +1,7 @@
 import type { Failure } from "../../core/failures.ts";
 import type { Result } from "../../core/result.ts";
 import type { Exit } from "../../process/command.ts";
+import { type ImageEngine, baseName } from "./image-engine.ts";
 import type { ImageContents } from "./labels.ts";
 import type { Stepper } from "./step.ts";
 import { agentPackages } from "./versions.ts";
@@ -8,7 +9,7 @@ import { agentPackages } from "./versions.ts";
 const BUILD_MS = 30 * 60_000;
 
 export interface RegistryBuild {
-  readonly docker: string;
+  readonly engine: ImageEngine;
   readonly name: string;
   readonly contents: ImageContents;
   readonly labels: Readonly<Record<string, string>>;
@@ -19,12 +20,12 @@ export function buildOnBase(steps: Stepper, build: RegistryBuild): Promise<Resul
   const { contents } = build;
   const { versions } = contents;
   const args = {
-    BASE: versions.base,
+    BASE: baseName(build.engine, versions.base),
     DEBIAN_PACKAGES: versions.debian.packages.join(" "),
     AGENT_PACKAGES: agentPackages(versions, contents.agents).join(" "),
   };
-  return steps.must("`docker build`", {
-    program: build.docker,
+  return steps.must(`\`${build.engine.kind} build\``, {
+    program: build.engine.program,
     args: [
       "build",
       "--force-rm",
@@ -32,7 +33,7 @@ export function buildOnBase(steps: Stepper, build: RegistryBuild): Promise<Resul
       build.name,
       ...Object.entries(build.labels).flatMap(([name, value]) => ["--label", `${name}=${value}`]),
       ...Object.entries(args).flatMap(([name, value]) => ["--build-arg", `${name}=${value}`]),
-      // Without a value: the client takes it from its environment, and Docker keeps it out of the image's history.
+      // Without a value: the client takes it from its environment, and the engine keeps it out of the image's history.
       ...steps.proxyNames.flatMap((name) => ["--build-arg", name]),
       contents.imageDir,
     ],

@@ -59,6 +59,7 @@ export function stepper(options: StepperOptions): Stepper {
     TMPDIR: options.workDir,
     ...network,
     ...options.env.docker,
+    ...options.env.podman,
   };
   const attempt = async (step: Step): Promise<Result<Exit, Failure>> => {
     const silence = silenceAfter(step.firstOutputMs);

@@ -1,5 +1,6 @@
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
+import { declaredBinaryBytes } from "./mail-sizes.ts";
 
 /**
  * Refuses mails that say something else than they seem to, before Git sees them: encoded, multipart or reflowed
@@ -39,15 +40,4 @@ function contentFields(mail: Buffer): readonly (readonly [field: string, value: 
   return [...unfolded.matchAll(/^(content-[a-z-]+)[ \t]*:(.*)$/gm)].map(
     ([, field = "", value = ""]) => [field, value.trim()],
   );
-}
-
-/**
- * Sum of the sizes in `literal N` and `delta N` lines, read as generously as strtoul(3) does, which is what Git
- * does with them. A line of a text file begins with a blank, `+` or `-`.
- */
-function declaredBinaryBytes(mail: Buffer): number {
-  let sum = 0;
-  for (const match of mail.toString("latin1").matchAll(/^(?:literal|delta) [^\d\n]*(\d+)/gm))
-    sum += Number(match[1]);
-  return sum;
 }

@@ -23,7 +23,8 @@ const MANIFEST = z.object({
         commit: OBJECT_ID,
         tree: OBJECT_ID,
         author: IDENTITY,
-        message: z.string().max(LIMITS.commitMessageBytes),
+        // Longer than the guest would write: what is over the limit is cut, and said.
+        message: z.string().max(LIMITS.manifestBytes),
       }),
     )
     .max(LIMITS.patchFiles),
@@ -51,9 +52,10 @@ export function parseManifest(bytes: Buffer | undefined): Result<Manifest, Failu
     return fail("bad-manifest", "The artifact manifest.json is missing: the export did not end.");
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString("utf8"));
+    // Strict: a byte that is not UTF-8 would quietly become another letter of a message or a name.
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    return fail("bad-manifest", "The artifact manifest.json is not JSON.");
+    return fail("bad-manifest", "The artifact manifest.json is not JSON in UTF-8.");
   }
   const manifest = MANIFEST.safeParse(value);
   if (manifest.success) return ok(manifest.data);

@@ -14,11 +14,9 @@ import {
 } from "../../git/preconditions.ts";
 import { type Head, type Principal, readHead } from "../../git/principal.ts";
 import type { JudgedTask, TaskPlan } from "../../tasks/task.ts";
+import { containerUser } from "../container/container-user.ts";
 import { IN_CONTAINER } from "../paths.ts";
 import { renderPrompt } from "./prompt.ts";
-
-/** The container's uid where guardloop itself runs as root: never 0. */
-const UID_FOR_ROOT = 1000;
 
 /** Everything a run needs to know that does not change within an invocation. */
 export interface Invocation {
@@ -127,7 +125,7 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     ...choice,
     agent: agentPart(invocation, launch),
     prompt: prompt.value,
-    engine: { kind: invocation.engine.kind, version: invocation.engine.version },
+    engine: enginePart(invocation.engine),
     image: {
       name: settings.container.image,
       id: invocation.image.id,
@@ -142,8 +140,10 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     },
     lease: invocation.leaseKind,
     overlay: settings.overlay,
+    import: settings.import,
     validate: validationCommands(settings),
     plan: settings.plan,
+    policy: settings.policy,
     controlPaths: [
       "guardloop.toml",
       ...(settings.prompt.template === undefined ? [] : [settings.prompt.template]),
@@ -171,13 +171,14 @@ function agentPart({ settings, adapter }: Invocation, launch: Launch): RunSpec["
   };
 }
 
+function enginePart({ kind, version, runtime, rights, setup }: EngineFacts): RunSpec["engine"] {
+  return { kind, version, runtime, rights, setup };
+}
+
 function containerPart(settings: Settings, engine: EngineFacts): RunSpec["container"] {
-  const uid = process.getuid?.() ?? UID_FOR_ROOT;
-  const gid = process.getgid?.() ?? UID_FOR_ROOT;
   const { memoryBytes, cpus, pids, tmpBytes, homeBytes } = settings.container;
   return {
-    uid: uid === 0 ? UID_FOR_ROOT : uid,
-    gid: gid === 0 ? UID_FOR_ROOT : gid,
+    ...containerUser(),
     memoryBytes: engine.memoryBytes > 0 ? Math.min(memoryBytes, engine.memoryBytes) : memoryBytes,
     cpus: Math.min(cpus, engine.cpus),
     pids,

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type ContainerPurpose, containerName } from "../../core/ids.ts";
-import type { RunSpec } from "../../core/run-spec.ts";
+import { DOCKER_SETUP, type RunSpec } from "../../core/run-spec.ts";
 import type { ContainerSpec } from "../../engine/port.ts";
 import { IN_CONTAINER, type RunPaths } from "../paths.ts";
 
@@ -49,6 +49,7 @@ function commonPart(spec: RunSpec, paths: RunPaths, purpose: ContainerPurpose) {
   return {
     name: containerName(spec.runId, purpose),
     image: spec.image.id,
+    setup: spec.engine.setup ?? DOCKER_SETUP,
     labels: {
       "guardloop.run": spec.runId,
       "guardloop.repo": spec.repository.id,

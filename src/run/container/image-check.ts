@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { z } from "zod";
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
+import type { EngineSetup } from "../../core/run-spec.ts";
 import type { ContainerSpec, Engine, ImageFacts } from "../../engine/port.ts";
 import { ensurePrivateDirectory } from "../../files/private-directory.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
 import { stateId } from "../paths.ts";
+import { containerUser } from "./container-user.ts";
 
 const OLDEST_NODE = 18;
 /** Runs in the image; prints what the guest depends on. */
@@ -18,13 +20,19 @@ console.log(JSON.stringify({ node: process.versions.node, git: git.status === 0 
 `;
 const ANSWER = z.object({ node: z.string(), git: z.string().nullable() });
 
+export interface CheckedImage {
+  readonly name: string;
+  readonly facts: ImageFacts;
+  readonly setup: EngineSetup;
+}
+
 /**
  * Makes sure that an image has Node and Git. An image that guardloop built is known to; any other is asked once, in
  * a container with the full posture, and the answer is remembered by the image's id.
  */
 export async function checkImage(
   engine: Engine,
-  image: { readonly name: string; readonly facts: ImageFacts },
+  image: CheckedImage,
   stateDir: string,
 ): Promise<Result<void, Failure>> {
   if (image.facts.labels["guardloop.image.version"] !== undefined) return ok(undefined);
@@ -41,12 +49,12 @@ export async function checkImage(
 
 async function probe(
   engine: Engine,
-  image: { readonly name: string; readonly facts: ImageFacts },
+  image: CheckedImage,
   stateDir: string,
 ): Promise<Result<z.infer<typeof ANSWER>, Failure>> {
   const chunks: Buffer[] = [];
   const end = await engine.run(
-    probeSpec(image.facts.id, stateDir),
+    checkingSpec({ purpose: "image-check", image, stateDir, script: PROBE }),
     { onOutput: (stream, chunk) => stream === "stdout" && chunks.push(chunk) },
     {},
   );
@@ -61,13 +69,25 @@ async function probe(
   return answer.data.git === null ? lacks("git") : ok(answer.data);
 }
 
-function probeSpec(image: string, stateDir: string): ContainerSpec {
-  const digest = createHash("sha256").update(`${image}${process.pid}`).digest("hex").slice(0, 12);
+export interface Checking {
+  readonly purpose: "image-check" | "limits-check";
+  readonly image: CheckedImage;
+  readonly stateDir: string;
+  /** JavaScript for Node. */
+  readonly script: string;
+}
+
+/** A short container with the full posture and small limits, over nothing of a run. */
+export function checkingSpec(checking: Checking): ContainerSpec {
+  const { purpose, image, stateDir, script } = checking;
+  const { id } = image.facts;
+  const digest = createHash("sha256").update(`${id}${process.pid}`).digest("hex").slice(0, 12);
   return {
-    name: `guardloop-image-check-${digest}`,
-    image,
-    labels: { "guardloop.run": "image-check", "guardloop.state": stateId(stateDir) },
-    user: { uid: 1000, gid: 1000 },
+    name: `guardloop-${purpose}-${digest}`,
+    image: id,
+    setup: image.setup,
+    labels: { "guardloop.run": purpose, "guardloop.state": stateId(stateDir) },
+    user: containerUser(),
     network: "none",
     memoryBytes: 512 * 1024 * 1024,
     cpus: 1,
@@ -78,7 +98,7 @@ function probeSpec(image: string, stateDir: string): ContainerSpec {
     env: { HOME: "/guardloop/home" },
     passEnv: [],
     workdir: "/",
-    argv: ["node", "-e", PROBE],
+    argv: ["node", "-e", script],
   };
 }
 

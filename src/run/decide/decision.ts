@@ -10,8 +10,11 @@ import type { History } from "../../history/port.ts";
 /** What a decision about a run works with. */
 export interface DecisionServices {
   readonly env: HostEnvironment;
+  /** Absolute path of git. */
+  readonly gitProgram: string;
   readonly principal: Principal;
   readonly history: History;
+  readonly now: () => Date;
 }
 
 export interface Decision {

@@ -1,7 +1,8 @@
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { checkedOutIn } from "../../git/land.ts";
-import { createRef, deleteRef, readRef } from "../../git/publish.ts";
+import { createRef, deleteRef, hasCommit, readRef } from "../../git/publish.ts";
+import { commitsGone } from "../branches/gone.ts";
 import {
   type Decision,
   type DecisionServices,
@@ -9,14 +10,14 @@ import {
   discardedRef,
   recordDecision,
 } from "./decision.ts";
-import { withRepositoryLock } from "./repository-lock.ts";
+import { whileDeciding } from "./repository-lock.ts";
 
 /** Takes a run's branch out of the way. Its commits stay reachable under a ref of our own, for `restore`. */
 export async function discard(
   services: DecisionServices,
   decision: Decision,
 ): Promise<Result<{ readonly branch: string }, Failure>> {
-  return withRepositoryLock(services.env, services.principal.repositoryId, async () => {
+  return whileDeciding(services, async () => {
     const run = checkState(services, decision.run, "discarded");
     if (!run.ok) return run;
     const { git } = services.principal;
@@ -54,7 +55,7 @@ export async function restore(
   services: DecisionServices,
   decision: Decision,
 ): Promise<Result<{ readonly branch: string }, Failure>> {
-  return withRepositoryLock(services.env, services.principal.repositoryId, async () => {
+  return whileDeciding(services, async () => {
     const run = checkState(services, decision.run, "ready");
     if (!run.ok) return run;
     const { state } = run.value;
@@ -65,6 +66,7 @@ export async function restore(
       );
     const { git } = services.principal;
     const { branch, head, id } = run.value;
+    if (!(await hasCommit(git, head))) return commitsGone(run.value);
     const back = await createRef(git, `refs/heads/${branch}`, head);
     if (!back.ok) return back;
     const dropped = await deleteRef(git, discardedRef(id), head);

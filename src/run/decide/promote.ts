@@ -1,15 +1,9 @@
+import type { DecisionIntent, PromotionWay } from "../../core/events.ts";
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import type { RunState } from "../../core/run-state.ts";
+import type { Validation } from "../../core/run-spec.ts";
 import { fastForward } from "../../git/land.ts";
-import { refuseDirty, refuseOperationUnderWay } from "../../git/preconditions.ts";
-import { readHead } from "../../git/principal.ts";
-import { readRef } from "../../git/publish.ts";
-import { type Finding, blocks } from "../../policy/finding.ts";
-import { runPaths } from "../paths.ts";
-import { readImportReport } from "../stages/import.ts";
-import { readFindings } from "../stages/review.ts";
-import { readSpec } from "../stages/spec.ts";
+import { commitToMove } from "./checkout.ts";
 import {
   type Decision,
   type DecisionServices,
@@ -17,196 +11,168 @@ import {
   checkState,
   recordDecision,
 } from "./decision.ts";
-import { withRepositoryLock } from "./repository-lock.ts";
+import { journalled } from "./journal.ts";
+import { type Landing, type OpenLanding, landed, withLanding } from "./landing.ts";
+import { checkBranch, checkFindings, checkParent, checkValidation } from "./promotion-checks.ts";
+import { whileDeciding } from "./repository-lock.ts";
 
 export interface PromoteRequest extends Decision {
+  /** `rebase` and `squash` make new commits where that is needed; `fast-forward` never does. */
+  readonly how: PromotionWay;
   /** Blocking findings that the person accepts, as `code` or `code:path`. */
   readonly accepted: readonly string[];
+  /** Whom the accepting is meant for: in a stack a code may belong to another run, and counts only where it does. */
+  readonly acceptedFor: "this-run" | "stack";
   readonly mode: "for-real" | "dry-run";
   /** Why a failed or missing validation is passed over; undefined when it is not. */
   readonly withoutValidation: string | undefined;
+  /**
+   * Runs the project's commands on a tree that has not passed them yet; null where the project names none. Not called
+   * for a fast-forward, whose tree was the run's own to validate.
+   */
+  readonly validateTree: (landing: Landing) => Promise<Result<Validation | null, Failure>>;
+  /** Told what would land as soon as that is known, before anything is asked of it; once. */
+  readonly onLanding: (landing: Landing) => void;
 }
 
-export interface Promotion {
-  readonly before: string;
-  readonly after: string;
-  readonly branch: string;
-}
+type Attempt =
+  | { readonly kind: "done"; readonly landing: Landing }
+  | { readonly kind: "to-validate"; readonly landing: Landing };
+
+/** What is known of the validation of new commits: nothing yet, or how the project answered. */
+type Asked = "not-yet" | "validated" | "no-commands";
 
 /**
- * Lands a run's branch on the principal checkout: clean, on the branch the run was made for, by fast-forward.
- * Everything is checked again under the repository's lock; on any refusal nothing has changed.
+ * Lands a run's work on the principal checkout: clean, on the branch the run was made for. Everything is checked
+ * again under the repository's lock; on any refusal nothing has changed. A validation may take long, so it runs
+ * without the lock; the promotion then begins anew and finds its result by the tree.
  */
 export async function promote(
   services: DecisionServices,
   request: PromoteRequest,
-): Promise<Result<Promotion, Failure>> {
-  return withRepositoryLock(services.env, services.principal.repositoryId, async () => {
-    const checked = await checkPromotion(services, request);
-    if (!checked.ok || request.mode === "dry-run") return checked;
-    const landed = await fastForward(services.principal, {
-      to: checked.value.after,
-      branch: checked.value.branch,
-    });
-    if (!landed.ok) return landed;
-    const { before, after } = checked.value;
-    recordDecision(services, request.run, {
-      type: "run-promoted",
-      how: "fast-forward",
-      before,
-      after,
-      by: request.by,
-      why: request.why,
-      accepted: request.accepted,
-      withoutValidation: request.withoutValidation ?? null,
-    });
-    return checked;
+): Promise<Result<Landing, Failure>> {
+  const first = await attempt(services, request, "not-yet");
+  if (!first.ok) return first;
+  if (first.value.kind === "done") return ok(first.value.landing);
+  const validation = await request.validateTree(first.value.landing);
+  if (!validation.ok) return validation;
+  if (validation.value !== null)
+    recordDecision(services, request.run, { type: "validated", validation: validation.value });
+  const again = { ...request, onLanding: () => undefined };
+  const asked = validation.value === null ? "no-commands" : "validated";
+  const second = await attempt(services, again, asked);
+  return second.ok ? ok(second.value.landing) : second;
+}
+
+function attempt(
+  services: DecisionServices,
+  request: PromoteRequest,
+  asked: Asked,
+): Promise<Result<Attempt, Failure>> {
+  return whileDeciding(services, async (settled) => {
+    const late = settled.find(
+      ({ run, intent, outcome }) =>
+        run.id === request.run.id && intent.type === "promotion-intent" && outcome === "recorded",
+    );
+    if (late?.intent.type === "promotion-intent") {
+      const at = { ...late.intent, branch: late.run.onto };
+      const landing = await landed(services.principal.git, at);
+      return landing.ok ? ok({ kind: "done", landing: landing.value }) : landing;
+    }
+    const run = checkState(services, request.run, "promoted");
+    if (!run.ok) return run;
+    const head = await checkSurroundings(services, run.value);
+    if (!head.ok) return head;
+    const at = { run: run.value, head: head.value, how: request.how };
+    return withLanding(services, at, (open) =>
+      tryLanding(services, request, { run: run.value, head: head.value, open, asked }),
+    );
   });
 }
 
-async function checkPromotion(
+async function checkSurroundings(
   services: DecisionServices,
-  request: PromoteRequest,
-): Promise<Result<Promotion, Failure>> {
-  const run = checkState(services, request.run, "promoted");
-  if (!run.ok) return run;
-  const findings = await checkFindings(services, request);
-  if (!findings.ok) return findings;
-  const validated = await checkValidation(services, request);
-  if (!validated.ok) return validated;
-  const parent = checkParent(services, run.value);
+  run: PublishedRun,
+): Promise<Result<string, Failure>> {
+  const parent = checkParent(services, run);
   if (!parent.ok) return parent;
-  const branch = await checkBranch(services, run.value);
+  const branch = await checkBranch(services, run);
   if (!branch.ok) return branch;
-  return checkCheckout(services, run.value);
+  return commitToMove(services.principal, {
+    branch: run.onto,
+    refusal: "promote-refused",
+    why: `run ${run.id} was made for ${run.onto}`,
+  });
 }
 
-async function checkFindings(
+interface Trial {
+  readonly run: PublishedRun;
+  readonly head: string;
+  readonly open: OpenLanding;
+  readonly asked: Asked;
+}
+
+async function tryLanding(
   services: DecisionServices,
   request: PromoteRequest,
-): Promise<Result<void, Failure>> {
-  const findings = await readFindings(runPaths(services.env.stateDir, request.run.id));
-  if (findings === undefined)
-    return fail(
-      "promote-refused",
-      `Run ${request.run.id} has no review, so it is not known what it would land.`,
-      {
-        cure: `Run \`guardloop review ${request.run.id}\` first.`,
-      },
-    );
-  const open = blocks(findings).filter((one) => !isAccepted(one, request.accepted));
-  if (open.length === 0) return ok(undefined);
-  const accepts = open.map((one) => `--accept ${one.code}`).join(" ");
-  return fail(
-    "promote-refused",
-    `Run ${request.run.id} has ${open.length} blocking ${open.length === 1 ? "finding" : "findings"} that nobody accepted.`,
-    {
-      details: open.flatMap((one) => [
-        `${one.code}: ${one.why}`,
-        ...one.paths.map((path) => `  ${path}`),
-      ]),
-      cure: `Look at them with \`guardloop review ${request.run.id}\`, then pass ${accepts} to promote all the same.`,
-    },
-  );
+  { run, head, open, asked }: Trial,
+): Promise<Result<Attempt, Failure>> {
+  const { landing } = open;
+  request.onLanding(landing);
+  // Before the validation, which may take long: it would be a waste where this refuses.
+  const accepted = await checkFindings(services, run, { ...request, open });
+  if (!accepted.ok) return accepted;
+  const validation = await askValidation(services, request, { run, head, open, asked });
+  if (!validation.ok) return validation;
+  if (request.mode === "dry-run") return ok({ kind: "done", landing });
+  const moved = await open.transfer();
+  if (!moved.ok) return moved;
+  if (validation.value === "to-validate") return ok({ kind: "to-validate", landing });
+  const done = await land(services, { ...request, accepted: accepted.value }, { landing, head });
+  return done.ok ? ok({ kind: "done", landing }) : done;
 }
 
-/** Where the project names validation commands, exactly the tree that would land must have passed them. */
-async function checkValidation(
+async function askValidation(
   services: DecisionServices,
-  { run, withoutValidation }: PromoteRequest,
-): Promise<Result<void, Failure>> {
-  if (withoutValidation !== undefined) return ok(undefined);
-  const paths = runPaths(services.env.stateDir, run.id);
-  const spec = await readSpec(paths);
-  const report = await readImportReport(paths);
-  const required = spec.ok && spec.value.validate.length > 0;
-  const counts = run.validation !== null && run.validation.tree === report?.tree;
-  if (!required && !counts) return ok(undefined);
-  if (counts && run.validation.verdict === "passed") return ok(undefined);
-  const results = counts ? run.validation.results : [];
+  request: PromoteRequest,
+  { run, open, asked }: Trial,
+): Promise<Result<"fine" | "to-validate", Failure>> {
+  const { landing } = open;
+  if (request.withoutValidation !== undefined || asked === "no-commands") return ok("fine");
+  const known = run.validations[landing.tree];
+  if (landing.how === "fast-forward" || (asked === "validated" && known !== undefined)) {
+    const fine = await checkValidation(services, run, landing);
+    return fine.ok ? ok("fine") : fine;
+  }
+  if (known?.verdict === "passed") return ok("fine");
+  if (asked === "not-yet") return ok("to-validate");
   return fail(
     "promote-refused",
-    counts ? `The validation of run ${run.id} failed.` : `Run ${run.id} has not been validated.`,
-    {
-      details: results.map((one) => `${one.name}: ${one.outcome}`),
-      cure: `Run \`guardloop validate ${run.id}\` again, or pass --without-validation REASON.`,
-    },
+    `${run.onto} moved again while the new tree was validated, so what would land now has not been.`,
+    { cure: "Promote again. Nothing was changed." },
   );
 }
 
-/** A finding is accepted by its code, or by its code and path for each of its paths. */
-function isAccepted(one: Finding, accepted: readonly string[]): boolean {
-  if (accepted.includes(one.code)) return true;
-  return (
-    one.paths.length > 0 &&
-    one.morePaths === 0 &&
-    one.paths.every((path) => accepted.includes(`${one.code}:${path}`))
-  );
-}
-
-function checkParent(services: DecisionServices, run: PublishedRun): Result<void, Failure> {
-  if (run.parentRun === null) return ok(undefined);
-  const parent = services.history.run(run.parentRun);
-  if (parent?.state === "promoted") return ok(undefined);
-  return fail(
-    "promote-refused",
-    `Run ${run.id} builds on run ${run.parentRun}, which is ${parent?.state ?? "unknown"}.`,
-    {
-      cure: cureOfParent(run.parentRun, parent?.state),
-    },
-  );
-}
-
-function cureOfParent(parent: string, state: RunState | undefined): string {
-  const restored = state === "discarded" || state === "rolled-back";
-  return restored
-    ? `Run \`guardloop restore ${parent}\` and promote it first.`
-    : `Promote ${parent} first, or pass --with-parents.`;
-}
-
-async function checkBranch(
+/** The move, with its intent before and its outcome behind it in the journal. */
+async function land(
   services: DecisionServices,
-  run: PublishedRun,
+  request: PromoteRequest,
+  { landing, head }: { readonly landing: Landing; readonly head: string },
 ): Promise<Result<void, Failure>> {
-  const tip = await readRef(services.principal.git, `refs/heads/${run.branch}`);
-  if (tip === run.head) return ok(undefined);
-  return fail(
-    "promote-refused",
-    `The branch ${run.branch} is ${tip === undefined ? "gone" : `at ${tip.slice(0, 12)}`}, not at ${run.head.slice(0, 12)} as it was reviewed.`,
-    {
-      cure: `Put it back with: git branch -f ${run.branch} ${run.head}`,
-    },
+  const { how, before, after, branch } = landing;
+  const { by, why, accepted } = request;
+  const intent: DecisionIntent = {
+    type: "promotion-intent",
+    how,
+    before,
+    after,
+    by,
+    why,
+    accepted,
+    withoutValidation: request.withoutValidation ?? null,
+  };
+  const way = { from: head, to: after, branch, refusal: "promote-refused" as const };
+  return journalled(services, { run: request.run, intent }, () =>
+    fastForward(services.principal, way),
   );
-}
-
-async function checkCheckout(
-  services: DecisionServices,
-  run: PublishedRun,
-): Promise<Result<Promotion, Failure>> {
-  const quiet = await refuseOperationUnderWay(services.principal);
-  if (!quiet.ok) return quiet;
-  const head = await readHead(services.principal);
-  if (!head.ok) return head;
-  if (head.value.branch !== run.onto)
-    return fail(
-      "promote-refused",
-      `The principal checkout is on ${head.value.branch}; run ${run.id} was made for ${run.onto}.`,
-      {
-        cure: `Check out ${run.onto} first.`,
-      },
-    );
-  const clean = await refuseDirty(services.principal);
-  if (!clean.ok) return clean;
-  // Landed already: the record of it was lost to a crash, and is now made up for.
-  if (head.value.commit === run.head)
-    return ok({ before: run.base, after: run.head, branch: run.onto });
-  if (head.value.commit !== run.base)
-    return fail(
-      "promote-refused",
-      `${run.onto} has moved since the run: it is at ${head.value.commit.slice(0, 12)}, the run began at ${run.base.slice(0, 12)}.`,
-      {
-        cure: `Merge it by hand (git merge ${run.branch}), or run the task again.`,
-      },
-    );
-  return ok({ before: head.value.commit, after: run.head, branch: run.onto });
 }

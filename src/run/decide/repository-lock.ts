@@ -3,7 +3,24 @@ import type { HostEnvironment } from "../../core/environment.ts";
 import type { Failure } from "../../core/failures.ts";
 import type { Result } from "../../core/result.ts";
 import { ensurePrivateDirectory } from "../../files/private-directory.ts";
+import { removeTree } from "../../files/remove-tree.ts";
 import { whileLocked } from "../locked.ts";
+import { runPaths } from "../paths.ts";
+import type { DecisionServices } from "./decision.ts";
+import { type Settled, settle } from "./settle.ts";
+
+/** Decides under the repository's lock, after what a crash left open is settled and cleared away; the act is told what that was. */
+export function whileDeciding<T>(
+  services: DecisionServices,
+  act: (settled: readonly Settled[]) => Promise<Result<T, Failure>>,
+): Promise<Result<T, Failure>> {
+  const { env, principal } = services;
+  return withRepositoryLock(env, principal.repositoryId, async () => {
+    const settled = await settle(services);
+    for (const { run } of settled) await removeTree(runPaths(env.stateDir, run.id).landing);
+    return act(settled);
+  });
+}
 
 /** Runs something that changes the principal checkout or its branches, one process at a time. */
 export async function withRepositoryLock<T>(

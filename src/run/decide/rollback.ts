@@ -1,89 +1,168 @@
+import type { DecisionIntent, RollbackWay } from "../../core/events.ts";
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import { isAncestor, resetKeeping, revertRange } from "../../git/land.ts";
-import { refuseDirty, refuseOperationUnderWay } from "../../git/preconditions.ts";
-import { type Principal, readHead } from "../../git/principal.ts";
-import { type Decision, type DecisionServices, checkState, recordDecision } from "./decision.ts";
-import { withRepositoryLock } from "./repository-lock.ts";
+import { commitsBetween } from "../../git/change-facts.ts";
+import { fastForward, isAncestor, refuseLoss, resetKeeping } from "../../git/land.ts";
+import { createRef } from "../../git/publish.ts";
+import { commitToMove } from "./checkout.ts";
+import {
+  type Decision,
+  type DecisionServices,
+  type PublishedRun,
+  checkState,
+  recordDecision,
+} from "./decision.ts";
+import { journalled } from "./journal.ts";
+import { withQuarantine } from "./landing.ts";
+import { whileDeciding } from "./repository-lock.ts";
+import { makeReverts } from "./reverts.ts";
+
+export interface RollbackRequest extends Decision {
+  /** `reset` goes back, and refuses where something came after; `revert` makes new commits that undo it. */
+  readonly how: RollbackWay;
+}
 
 export interface Rollback {
-  readonly how: "reset" | "revert";
+  readonly how: RollbackWay;
   readonly before: string;
   readonly after: string;
 }
 
+/** Later commits that a refusal shows. */
+const SHOWN_COMMITS = 20;
+
 /**
- * Undoes exactly one promotion: by going back where nothing came after it, by revert commits otherwise. The agent
- * branch stays, so nothing is lost.
+ * Undoes exactly one promotion, by one move of the branch. The agent branch stays, so nothing is lost; work that came
+ * after the promotion is never undone with it.
  */
 export async function rollback(
   services: DecisionServices,
-  decision: Decision,
+  request: RollbackRequest,
 ): Promise<Result<Rollback, Failure>> {
-  return withRepositoryLock(services.env, services.principal.repositoryId, async () => {
-    const done = await undoPromotion(services, decision);
-    if (!done.ok) return done;
-    const { by, why } = decision;
-    recordDecision(services, decision.run, { type: "run-rolled-back", ...done.value, by, why });
-    return done;
+  return whileDeciding(services, async (settled) => {
+    const late = settled.find(
+      ({ run, intent, outcome }) =>
+        run.id === request.run.id && intent.type === "rollback-intent" && outcome === "recorded",
+    );
+    if (late?.intent.type === "rollback-intent") {
+      const { how, before, after } = late.intent;
+      return ok({ how, before, after });
+    }
+    const checked = checkState(services, request.run, "rolled-back");
+    if (!checked.ok) return checked;
+    const run = checked.value;
+    const { promotion } = run;
+    if (promotion === null) return fail("not-in-this-state", `Run ${run.id} was never promoted.`);
+    const head = await commitToMove(services.principal, {
+      branch: run.onto,
+      refusal: "rollback-refused",
+      why: `the promotion was on ${run.onto}`,
+    });
+    if (!head.ok) return head;
+    await returnBranch(services, run, request.by);
+    return undo(services, request, { run, promotion, head: head.value });
   });
 }
 
-async function undoPromotion(
+/** A pruned branch comes back first: after a rollback it may be the one thing that leads to the work. */
+async function returnBranch(
   services: DecisionServices,
-  decision: Decision,
-): Promise<Result<Rollback, Failure>> {
-  const checked = checkState(services, decision.run, "rolled-back");
-  if (!checked.ok) return checked;
-  const run = checked.value;
-  const { promotion } = run;
-  if (promotion === null) return fail("not-in-this-state", `Run ${run.id} was never promoted.`);
-  const { principal } = services;
-  const before = await quietHead(principal, run.onto);
-  if (!before.ok) return before;
-  if (before.value === promotion.after) {
-    const reset = await resetKeeping(principal, promotion.before);
-    return reset.ok ? ok({ how: "reset", before: before.value, after: promotion.before }) : reset;
-  }
-  // Gone back already: the record of it was lost to a crash, or a person went back by hand.
-  if (before.value === promotion.before)
-    return ok({ how: "reset", before: before.value, after: before.value });
-  return revertPromotion(principal, run.onto, { promotion, head: before.value });
+  run: PublishedRun,
+  by: string,
+): Promise<void> {
+  if (run.branchPruned === null) return;
+  const back = await createRef(services.principal.git, `refs/heads/${run.branch}`, run.head);
+  if (back.ok) recordDecision(services, run, { type: "branch-returned", by });
 }
 
-/** The commit of a clean checkout on the promotion's branch, with nothing under way. */
-async function quietHead(principal: Principal, onto: string): Promise<Result<string, Failure>> {
-  const quiet = await refuseOperationUnderWay(principal);
-  if (!quiet.ok) return quiet;
-  const clean = await refuseDirty(principal);
-  if (!clean.ok) return clean;
-  const head = await readHead(principal);
-  if (!head.ok) return head;
-  const { branch, commit } = head.value;
-  if (branch === onto) return ok(commit);
-  return fail(
-    "rollback-refused",
-    `The principal checkout is on ${branch}; the promotion was on ${onto}.`,
-    { cure: `Check out ${onto} first.` },
-  );
+interface At {
+  readonly run: PublishedRun;
+  readonly promotion: { readonly before: string; readonly after: string };
+  readonly head: string;
 }
 
-async function revertPromotion(
-  principal: Principal,
-  onto: string,
-  at: {
-    readonly promotion: { readonly before: string; readonly after: string };
-    readonly head: string;
-  },
+async function undo(
+  services: DecisionServices,
+  request: RollbackRequest,
+  at: At,
 ): Promise<Result<Rollback, Failure>> {
-  const { promotion, head } = at;
-  if (!(await isAncestor(principal, promotion.after, head)))
+  const { promotion, head, run } = at;
+  // Gone back already, by hand: only the record is put right.
+  if (head === promotion.before) return onRecord(services, request, { how: "reset", head });
+  if (!(await isAncestor(services.principal, promotion.after, head)))
     return fail(
       "rollback-refused",
-      `${onto} does not contain the promoted commit ${promotion.after.slice(0, 12)} any more.`,
+      `${run.onto} does not contain the promoted commit ${promotion.after.slice(0, 12)} any more.`,
     );
-  const reverted = await revertRange(principal, promotion);
-  if (!reverted.ok) return reverted;
-  const now = await readHead(principal);
-  return now.ok ? ok({ how: "revert", before: head, after: now.value.commit }) : now;
+  if (request.how === "revert") return byRevert(services, request, at);
+  if (head !== promotion.after) return refuseLaterWork(services, at);
+  const free = await refuseLoss(services.principal, promotion.before);
+  if (!free.ok) return free;
+  const move = { how: "reset" as const, before: head, after: promotion.before };
+  const act = () => resetKeeping(services.principal, { from: head, to: promotion.before });
+  return make(services, request, { move, act });
+}
+
+/** The revert commits are made in a quarantine, so the branch takes all of them in one step or none. */
+async function byRevert(
+  services: DecisionServices,
+  request: RollbackRequest,
+  at: At,
+): Promise<Result<Rollback, Failure>> {
+  const { principal } = services;
+  const { run, promotion, head } = at;
+  return withQuarantine(services, run.id, async (quarantine) => {
+    const reverted = await makeReverts(services, quarantine, { run, promotion, head });
+    if (!reverted.ok) return reverted;
+    const after = reverted.value;
+    if (after === head) return onRecord(services, request, { how: "revert", head });
+    const free = await refuseLoss(principal, after);
+    if (!free.ok) return free;
+    const move = { how: "revert" as const, before: head, after };
+    const way = { from: head, to: after, branch: run.onto, refusal: "rollback-refused" as const };
+    return make(services, request, { move, act: () => fastForward(principal, way) });
+  });
+}
+
+async function make(
+  services: DecisionServices,
+  { run, by, why }: RollbackRequest,
+  at: { readonly move: Rollback; readonly act: () => Promise<Result<void, Failure>> },
+): Promise<Result<Rollback, Failure>> {
+  const intent: DecisionIntent = { type: "rollback-intent", ...at.move, by, why };
+  const moved = await journalled(services, { run, intent }, at.act);
+  return moved.ok ? ok(at.move) : moved;
+}
+
+/** Nothing is left to undo: the person did it, and only the record has to say so. */
+function onRecord(
+  services: DecisionServices,
+  { run, by, why }: RollbackRequest,
+  { how, head }: { readonly how: RollbackWay; readonly head: string },
+): Result<Rollback, Failure> {
+  const done: Rollback = { how, before: head, after: head };
+  recordDecision(services, run, { type: "run-rolled-back", ...done, by, why });
+  return ok(done);
+}
+
+async function refuseLaterWork(
+  services: DecisionServices,
+  { run, promotion, head }: At,
+): Promise<Result<never, Failure>> {
+  const later = await commitsBetween(services.principal.git, promotion.after, head);
+  if (!later.ok) return later;
+  const count = later.value.length;
+  const lines = later.value
+    .toReversed()
+    .slice(0, SHOWN_COMMITS)
+    .map(({ commit, subject }) => `${commit.slice(0, 12)} ${subject}`);
+  const more = count - SHOWN_COMMITS;
+  return fail(
+    "rollback-refused",
+    `Going back would lose ${count === 1 ? "a commit that" : `${count} commits that`} came to ${run.onto} after the promotion.`,
+    {
+      details: more > 0 ? [...lines, `… and ${more} more`] : lines,
+      cure: `Keep them and undo the promotion by revert commits: guardloop rollback ${run.id} --revert`,
+    },
+  );
 }

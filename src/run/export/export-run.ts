@@ -2,22 +2,26 @@ import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { HostEnvironment } from "../../core/environment.ts";
 import type { RunRecord } from "../../core/run-record.ts";
+import type { Failure } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
 import type { RunSpec } from "../../core/run-spec.ts";
 import type { TarEntry } from "../../files/tar.ts";
 import { type Git, gitText } from "../../git/git.ts";
 import type { History } from "../../history/port.ts";
+import type { Principal } from "../../git/principal.ts";
 import { type RunPaths, runPaths } from "../paths.ts";
+import { type SecretsInUse, secretsInUse } from "../review/secrets-in-use.ts";
 import { readImportReport } from "../stages/import.ts";
 import { readFindings } from "../stages/review.ts";
 import { readSpec } from "../stages/spec.ts";
 import { type Provenance, sha256 } from "./provenance.ts";
-import { type Credential, redact } from "./redact.ts";
+import { redact, redactionsOf } from "./redact.ts";
 
 export interface ExportServices {
   readonly env: HostEnvironment;
   readonly history: History;
-  /** Undefined outside of the run's repository: commits and trees are then not listed. */
-  readonly git: Git | undefined;
+  /** The run's repository. Undefined when it is gone: commits and trees are then not listed, nor its `.env` files read. */
+  readonly principal: Principal | undefined;
   readonly version: string;
   readonly now: () => Date;
 }
@@ -42,39 +46,70 @@ const FILES = [
 ];
 const DIRECTORIES = ["artifacts", "artifacts/patches", "salvage", "salvage/patches"];
 
+export interface Exported {
+  readonly entries: readonly TarEntry[];
+  /** Names of the files in which something was replaced. */
+  readonly redacted: readonly string[];
+  /** Where values in use were not looked up, each with why. */
+  readonly notRead: readonly string[];
+}
+
 /** Everything that explains a run, redacted, with its provenance in front. Changes nothing. */
 export async function exportRun(
   services: ExportServices,
   run: RunRecord,
-): Promise<{ readonly entries: readonly TarEntry[]; readonly redacted: readonly string[] }> {
+): Promise<Result<Exported, Failure>> {
   const paths = runPaths(services.env.stateDir, run.id);
   const spec = await readSpec(paths);
   const known = spec.ok ? spec.value : undefined;
-  const credentials = credentialsOf(services.env, known);
+  const inUse = await credentialsOf(services, known);
+  if (!inUse.ok) return inUse;
+  const redactions = redactionsOf(inUse.value.secrets);
   const events = services.history.events(run.id).map((one) => `${JSON.stringify(one)}\n`);
   const raw = [
     { name: "events.jsonl", bytes: Buffer.from(events.join("")) },
     ...(await readRecord(paths)),
   ];
-  const files = raw.map(({ name, bytes }): RecordFile => {
-    const cleaned = redact(bytes, credentials);
+  const files: RecordFile[] = [];
+  for (const { name, bytes } of raw) {
+    const cleaned = await redact({ path: name, bytes }, redactions);
     const content = cleaned.equals(bytes) ? "whole" : "redacted";
-    return { name, bytes: cleaned, content, original: sha256(bytes) };
-  });
+    files.push({ name, bytes: cleaned, content, original: sha256(bytes) });
+  }
   const provenance = await provenanceOf(services, { run, spec: known, paths, files });
-  const text = redact(Buffer.from(`${JSON.stringify(provenance, null, 2)}\n`), credentials);
-  return {
-    entries: [{ name: "provenance.json", bytes: text }, ...files],
+  const text = Buffer.from(`${JSON.stringify(provenance, null, 2)}\n`);
+  const first = { name: "provenance.json", bytes: text };
+  return ok({
+    entries: [
+      { ...first, bytes: await redact({ path: first.name, bytes: text }, redactions) },
+      ...files,
+    ],
     redacted: files.filter((file) => file.content === "redacted").map((file) => file.name),
-  };
+    notRead: inUse.value.notRead,
+  });
 }
 
-/** The values of the variables that were passed, as far as they are set now. */
-function credentialsOf(env: HostEnvironment, spec: RunSpec | undefined): readonly Credential[] {
-  return (spec?.agent.passEnv ?? []).flatMap((name) => {
+/**
+ * What a review calls a secret in use, and the values of all variables that were passed, as far as they are set now:
+ * a review leaves out those that may stand in code on purpose.
+ */
+async function credentialsOf(
+  { env, principal }: ExportServices,
+  spec: RunSpec | undefined,
+): Promise<Result<SecretsInUse, Failure>> {
+  const names = spec?.agent.passEnv ?? [];
+  const passed = names.flatMap((name) => {
     const value = env.read(name);
-    return value === undefined ? [] : [{ name, value }];
+    return value === undefined ? [] : [{ name: `${name} of the environment`, value }];
   });
+  if (principal === undefined) {
+    const gone = "the run's repository is not there, so no .env file of it was read for values";
+    return ok({ secrets: passed, notRead: [gone] });
+  }
+  const inUse = await secretsInUse({ env, principal }, names);
+  if (!inUse.ok) return inUse;
+  const { secrets, notRead } = inUse.value;
+  return ok({ secrets: [...passed, ...secrets], notRead });
 }
 
 async function readRecord(paths: RunPaths): Promise<readonly TarEntry[]> {
@@ -155,14 +190,14 @@ function moveOf({ before, after, by, why }: Move): Move {
 }
 
 async function importedOf(
-  { git }: ExportServices,
+  { principal }: ExportServices,
   { run, paths }: { readonly run: RunRecord; readonly paths: RunPaths },
 ): Promise<Provenance["imported"]> {
   const report = await readImportReport(paths);
   if (report === undefined) return null;
   const { branch, head, tree } = report;
-  const commits = git === undefined ? [] : ((await commitsBetween(git, run.base, head)) ?? []);
-  return { branch, head, tree, commits };
+  const commits = principal && (await commitsBetween(principal.git, run.base, head));
+  return { branch, head, tree, commits: commits ?? [] };
 }
 
 /** Oldest first; undefined when the repository does not have them. */

@@ -1,14 +1,23 @@
 import type { AgentEnding, RunSpec } from "../../core/run-spec.ts";
 import { type Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import { addedLines, commitsBetween, measureChanges } from "../../git/change-facts.ts";
+import { commitMessages } from "../../git/commit-messages.ts";
+import { newLfsPointers } from "../../git/lfs-pointers.ts";
+import { NO_POLICY } from "../../core/findings.ts";
+import { type AddedLine, addedLines } from "../../git/added-lines.ts";
+import { commitsBetween, measureChanges } from "../../git/change-facts.ts";
 import type { MeasuredEntry } from "../../git/change-facts.ts";
 import type { Git } from "../../git/git.ts";
+import { hookPathsInTree } from "../../git/hook-paths.ts";
 import { listPaths, readFileAt } from "../../git/read-files.ts";
 import type { Change, ReviewFacts } from "../../policy/facts.ts";
+import { importedMessage } from "../artifacts/imported-metadata.ts";
+import { withoutOwnTrailers } from "../artifacts/own-trailers.ts";
 import { readPlan } from "../choice/plan.ts";
 import type { Collected } from "../stages/collect.ts";
 import type { Imported } from "../stages/import.ts";
+import { gatherSecrets } from "./secret-facts.ts";
+import { type ReviewServices, secretsInUse } from "./secrets-in-use.ts";
 
 export interface ReviewInput extends Collected, Imported {
   readonly runId: string;
@@ -18,34 +27,65 @@ export interface ReviewInput extends Collected, Imported {
 
 /** Computes from the imported commits what findings are made of. Nothing the container said about itself decides. */
 export async function gatherFacts(
-  git: Git,
+  services: ReviewServices,
   input: ReviewInput,
 ): Promise<Result<ReviewFacts, Failure>> {
+  const git = services.objects ?? services.principal.git;
   const { spec, collected, imported, ending } = input;
-  const measured = await measureChanges(git, spec.base, imported.head);
-  if (!measured.ok) return measured;
-  const lines = await addedLines(git, spec.base, imported.head);
-  if (!lines.ok) return lines;
-  const range = { base: spec.base, head: imported.head };
-  const packages = await packageFiles(git, range, measured.value);
-  if (!packages.ok) return packages;
+  const content = await contentFacts(git, { base: spec.base, head: imported.head });
+  if (!content.ok) return content;
   const authors = await otherAuthors(git, input);
   if (!authors.ok) return authors;
-  const collisions = await findCollisions(git, imported.head, measured.value);
-  if (!collisions.ok) return collisions;
+  const messages = await messageFacts(git, input);
+  if (!messages.ok) return messages;
+  const inUse = await secretsInUse(services, spec.agent.passEnv);
+  if (!inUse.ok) return inUse;
+  const { addedLines: lines } = content.value;
   const { manifest } = collected;
   return ok({
-    changes: measured.value.map(toChange),
-    addedLines: lines.value,
-    packageFiles: packages.value,
+    ...content.value,
+    ...(await gatherSecrets(lines, messages.value.messages, inUse.value)),
     controlPaths: spec.controlPaths,
+    protectedGlobs: (spec.policy ?? NO_POLICY).protected,
+    hookPaths: await hookPathsInTree(services.principal),
     ...(await planFacts(git, input)),
     agentExit: manifest.agent.exitCode,
     hitMemoryLimit: ending.hitMemoryLimit,
     flattened: manifest.history.kind === "flattened" ? manifest.history.reason : null,
     leftBehind: manifest.ignoredLeftBehind,
     otherAuthors: authors.value,
+    ...messages.value,
+    metadataChanges: imported.changes ?? [],
+  });
+}
+
+interface Range {
+  readonly base: string;
+  readonly head: string;
+}
+
+type ContentFacts = Pick<ReviewFacts, "changes" | "packageFiles" | "collisions" | "lfsPointers"> & {
+  readonly addedLines: readonly AddedLine[];
+};
+
+/** What the files of a range say. */
+async function contentFacts(git: Git, range: Range): Promise<Result<ContentFacts, Failure>> {
+  const measured = await measureChanges(git, range.base, range.head);
+  if (!measured.ok) return measured;
+  const lines = await addedLines(git, range.base, range.head);
+  if (!lines.ok) return lines;
+  const packages = await packageFiles(git, range, measured.value);
+  if (!packages.ok) return packages;
+  const collisions = await findCollisions(git, range.head, measured.value);
+  if (!collisions.ok) return collisions;
+  const pointers = await newLfsPointers(git, measured.value);
+  if (!pointers.ok) return pointers;
+  return ok({
+    changes: measured.value.map(toChange),
+    addedLines: lines.value,
+    packageFiles: packages.value,
     collisions: collisions.value,
+    lfsPointers: pointers.value,
   });
 }
 
@@ -70,7 +110,7 @@ function toChange(entry: MeasuredEntry): Change {
 /** Both versions of every package.json that changed. */
 async function packageFiles(
   git: Git,
-  range: { readonly base: string; readonly head: string },
+  range: Range,
   changes: readonly MeasuredEntry[],
 ): Promise<Result<ReviewFacts["packageFiles"], Failure>> {
   const found: ReviewFacts["packageFiles"][number][] = [];
@@ -99,6 +139,21 @@ async function otherAuthors(
         (commit) => `${commit.commit.slice(0, 12)} ${commit.authorName} <${commit.authorEmail}>`,
       ),
   );
+}
+
+async function messageFacts(
+  git: Git,
+  { spec, collected, imported }: ReviewInput,
+): Promise<Result<Pick<ReviewFacts, "messages" | "lastMessage">, Failure>> {
+  const commits = await commitMessages(git, spec.base, imported.head);
+  if (!commits.ok) return commits;
+  const messages = commits.value.map(({ commit, message }) => ({
+    commit,
+    message: withoutOwnTrailers(message),
+  }));
+  const { message: asked } = collected;
+  const same = messages.at(-1)?.message === importedMessage(asked, asked).text.trimEnd();
+  return ok({ messages, lastMessage: same ? "as-given" : "differs" });
 }
 
 async function findCollisions(

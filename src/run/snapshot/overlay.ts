@@ -7,7 +7,9 @@ import type { HostEnvironment } from "../../core/environment.ts";
 import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { gitOutput, userGit } from "../../git/git.ts";
-import { isSecretPath, secretInText } from "../../policy/secrets.ts";
+import { PRIVATE_KEY } from "../../policy/secret-patterns.ts";
+import { secretsIn } from "../../policy/secret-scan.ts";
+import { isSecretPath } from "../../policy/secrets.ts";
 
 /** Only the head of a file is searched for secrets: they are short and stand early. */
 const SCANNED_BYTES = 1024 * 1024;
@@ -111,8 +113,10 @@ async function judge(options: OverlayOptions, from: string, path: string): Promi
   if (secretPath) return { kind: "out", rule: "looks like a secret by its name" };
   const text = await head(join(from, path));
   if (text === undefined) return { kind: "out", rule: "cannot be read" };
-  const secret = secretInText(text);
-  if (secret !== undefined) return { kind: "out", rule: `holds what looks like ${secret}` };
+  const secrets = await secretsIn({ path, text });
+  // A key may go on behind what was read; other things that are only suspected are in many a package.
+  const secret = secrets.find((one) => one.certainty === "known" || one.what === PRIVATE_KEY);
+  if (secret !== undefined) return { kind: "out", rule: `holds what looks like ${secret.what}` };
   return { kind: "in", rule };
 }
 

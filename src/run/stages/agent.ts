@@ -4,7 +4,7 @@ import type { AgentEnding, RunSpec } from "../../core/run-spec.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
 import { agentRecorder } from "../container/agent-recorder.ts";
-import { type Clock, startClocks } from "../container/clocks.ts";
+import { startClocks } from "../container/clocks.ts";
 import { containerSpec } from "../container/container.ts";
 import { watchResources } from "../container/resource-peaks.ts";
 import type { RunServices } from "../services.ts";
@@ -21,6 +21,8 @@ interface Input {
 
 /** What the first process of a container reports for a guest that was ended by SIGKILL. */
 const KILLED = 137;
+/** Status of gVisor's own kernel when it cannot go on, for example without another thread. The guest never has it. */
+const SANDBOX_ENDED = 2;
 
 /** Runs the guest, and in it the agent, in the hardened container, under the wall and idle clocks. */
 export const agentStage: Stage<Input, AgentRan> = {
@@ -83,22 +85,20 @@ async function runContainer(
   if (!end.ok && limit === undefined) return end;
   const exitCode = end.ok ? end.value.exitCode : 137;
   const hitMemoryLimit = end.ok && end.value.outOfMemory;
-  const kind = endingKind(limit, exitCode, hitMemoryLimit);
+  const wasKilled = exitCode === KILLED || (isGvisor(spec) && exitCode === SANDBOX_ENDED);
+  const kind = limit ?? (wasKilled ? killedKind(hitMemoryLimit) : "finished");
   const peaks = resources.seen();
   const measured = peaks === undefined ? {} : { peaks };
   return ok({ kind, exitCode, startedAt, endedAt, hitMemoryLimit, ...measured });
 }
 
-/** A guest that ends with its own status has survived whatever hit the memory limit beside it. */
-function endingKind(
-  limit: Clock | undefined,
-  exitCode: number,
-  hitMemoryLimit: boolean,
-): AgentEnding["kind"] {
-  if (limit !== undefined) return limit;
-  if (exitCode !== KILLED) return "finished";
-  // Not every engine reports its memory limit, so a kill that was not ours may be that as well.
+/** Not every engine reports its memory limit, so a kill that was not ours may be that as well. */
+function killedKind(hitMemoryLimit: boolean): AgentEnding["kind"] {
   return hitMemoryLimit ? "out-of-memory" : "killed";
+}
+
+function isGvisor({ engine }: RunSpec): boolean {
+  return engine.runtime === "runsc";
 }
 
 function passedVariables(services: RunServices, spec: RunSpec): Readonly<Record<string, string>> {
@@ -130,11 +130,16 @@ export function refuseEnding(ending: AgentEnding, spec: RunSpec): Result<void, F
     case "killed":
       return fail(
         "agent-killed",
-        `The container was killed, at its memory limit of ${mebibytes(spec)} MiB or from outside.`,
+        `The container was killed, at its memory limit of ${mebibytes(spec)} MiB${processLimit(spec)} or from outside.`,
       );
     case "interrupted":
       return fail("interrupted", "The run was interrupted while the agent worked.");
   }
+}
+
+/** Elsewhere a process too many is refused to the program that wanted it; gVisor's kernel ends. */
+function processLimit(spec: RunSpec): string {
+  return isGvisor(spec) ? `, at its limit of ${spec.container.pids} processes,` : "";
 }
 
 function mebibytes(spec: RunSpec): number {

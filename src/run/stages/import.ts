@@ -9,6 +9,7 @@ import type { RunSpec } from "../../core/run-spec.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
 import { gitText } from "../../git/git.ts";
+import { GUARDLOOP } from "../../git/replay.ts";
 import { createRef, deleteRef, readRef, transferObjects } from "../../git/publish.ts";
 import {
   type Quarantine,
@@ -17,9 +18,16 @@ import {
   makeQuarantine,
   startAt,
 } from "../../git/quarantine.ts";
-import { addedEntries, refuseEntries } from "../../git/tree-check.ts";
-import { importedAuthor, importedMessage } from "../artifacts/imported-metadata.ts";
+import { refuseBlobBytes, refuseStep, refuseTreeSize } from "../../git/refuse-tree.ts";
+import { importedMetadata } from "../artifacts/imported-metadata.ts";
 import { refuseMail } from "../artifacts/mail-check.ts";
+import {
+  type MailSizes,
+  measureMail,
+  refuseMailSizes,
+  refuseSeriesSizes,
+} from "../artifacts/mail-sizes.ts";
+import { ownTrailers } from "../artifacts/own-trailers.ts";
 import type { RunPaths } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
@@ -33,6 +41,8 @@ export interface Imported {
     readonly commits: number;
     /** Declared losses and other things a reviewer should know about the way the work came back. */
     readonly remarks: readonly string[];
+    /** What of authors, dates and messages could not be published as it was; not there in records of version 0.1. */
+    readonly changes?: readonly string[];
   };
 }
 
@@ -53,9 +63,9 @@ export const importStage: Stage<Input, Imported> = {
       objectsDir: join(services.principal.commonDir, "objects"),
     });
     if (!quarantine.ok) return quarantine;
-    const tip = await rebuild(services, quarantine.value, input);
-    if (!tip.ok) return tip;
-    const published = await publish(services, quarantine.value, { input, tip: tip.value });
+    const rebuilt = await rebuild(services, quarantine.value, input);
+    if (!rebuilt.ok) return rebuilt;
+    const published = await publish(services, quarantine.value, { input, ...rebuilt.value });
     if (published.ok) await removeTree(services.paths.quarantine);
     return published;
   },
@@ -81,35 +91,62 @@ export async function readImportReport(paths: RunPaths): Promise<Imported["impor
   return text === undefined ? undefined : (JSON.parse(text) as Imported["imported"]);
 }
 
+interface Rebuilt {
+  readonly tip: string;
+  readonly changes: readonly string[];
+}
+
 /** Applies every patch and makes its commit; the first tree that differs from the manifest ends it. */
 async function rebuild(
   services: RunServices,
   quarantine: Quarantine,
   input: Input,
-): Promise<Result<string, Failure>> {
+): Promise<Result<Rebuilt, Failure>> {
+  const mails = await refuseMails(services.paths, input.collected.manifest);
+  if (!mails.ok) return mails;
   const started = await startAt(quarantine, input.spec.base);
   if (!started.ok) return started;
   let parent = input.spec.base;
+  const changes: string[] = [];
+  let blobBytes = 0;
   for (const entry of input.collected.manifest.patches) {
-    const commit = await importPatch(services, quarantine, { entry, parent, input });
-    if (!commit.ok) return commit;
-    parent = commit.value;
+    const made = await importPatch(services, quarantine, { entry, parent, input });
+    if (!made.ok) return made;
+    const { commit } = made.value;
+    changes.push(...made.value.changes.map((what) => `${commit.slice(0, 12)} ${what}`));
+    const step = await refuseStep(quarantine.git, { from: parent, to: commit });
+    if (!step.ok) return step;
+    blobBytes += step.value;
+    const fits = refuseBlobBytes(blobBytes);
+    if (!fits.ok) return fits;
+    parent = commit;
   }
-  const entries = await addedEntries(quarantine.git, input.spec.base, parent);
-  if (!entries.ok) return entries;
-  const refused = refuseEntries(entries.value);
-  return refused.ok ? ok(parent) : refused;
+  const walked = await refuseTreeSize(quarantine.git, parent);
+  return walked.ok ? ok({ tip: parent, changes }) : walked;
+}
+
+/** Everything that can be known of the mails without Git, before Git does any work for them. */
+async function refuseMails(paths: RunPaths, manifest: Manifest): Promise<Result<void, Failure>> {
+  const all: MailSizes[] = [];
+  for (const { file } of manifest.patches) {
+    const mail = await readFile(join(paths.artifacts, "patches", file));
+    const fine = refuseMail(mail, file, LIMITS.declaredBinaryBytes);
+    if (!fine.ok) return fine;
+    const sizes = measureMail(mail);
+    const fits = refuseMailSizes(sizes, file);
+    if (!fits.ok) return fits;
+    all.push(sizes);
+  }
+  return refuseSeriesSizes(all);
 }
 
 async function importPatch(
   services: RunServices,
   quarantine: Quarantine,
   at: { readonly entry: PatchEntry; readonly parent: string; readonly input: Input },
-): Promise<Result<string, Failure>> {
+): Promise<Result<{ readonly commit: string; readonly changes: readonly string[] }, Failure>> {
   const { entry, input } = at;
   const mail = await readFile(join(services.paths.artifacts, "patches", entry.file));
-  const mailIsFine = refuseMail(mail, entry.file, LIMITS.declaredBinaryBytes);
-  if (!mailIsFine.ok) return mailIsFine;
   const tree = await applyMail(quarantine, mail, entry.file);
   if (!tree.ok) return tree;
   if (tree.value !== entry.tree)
@@ -118,20 +155,27 @@ async function importPatch(
       `patches/${entry.file} gives the tree ${tree.value}, but the agent had ${entry.tree}.`,
     );
   const date = `${Math.floor(Date.parse(input.spec.startedAt) / 1000)} +0000`;
-  return commitTree(quarantine, {
+  const metadata = importedMetadata(entry, {
+    message: input.collected.message,
+    agent: input.spec.agent.author,
+    authorship: input.spec.import?.authorship ?? "keep",
+    date,
+  });
+  const commit = await commitTree(quarantine, {
     tree: tree.value,
     parent: at.parent,
-    message: importedMessage(entry, input.collected),
-    author: importedAuthor(entry.author, { fallback: input.spec.agent.author, date }),
-    committer: { name: "guardloop", email: "guardloop@guardloop.invalid", date },
-    trailers: [`Guardloop-Run: ${input.runId}`, `Guardloop-Task: ${input.collected.taskId}`],
+    message: metadata.message,
+    author: metadata.author,
+    committer: { ...GUARDLOOP, date },
+    trailers: [...metadata.trailers, ...ownTrailers(input.runId, input.collected.taskId)],
   });
+  return commit.ok ? ok({ commit: commit.value, changes: metadata.changes }) : commit;
 }
 
 async function publish(
   services: RunServices,
   quarantine: Quarantine,
-  { input, tip }: { readonly input: Input; readonly tip: string },
+  { input, tip, changes }: Rebuilt & { readonly input: Input },
 ): Promise<Result<Imported, Failure>> {
   const { spec, collected, runId } = input;
   const tree = await gitText(quarantine.git, ["rev-parse", `${tip}^{tree}`]);
@@ -151,6 +195,7 @@ async function publish(
     tree: tree.value,
     commits: collected.manifest.patches.length,
     remarks: remarksOf(collected.manifest),
+    changes,
   };
   await writeAtomic(
     services.paths.importReport,

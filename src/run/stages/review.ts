@@ -1,12 +1,14 @@
 import { readFile } from "node:fs/promises";
+import { NO_POLICY } from "../../core/findings.ts";
 import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
-import type { Git } from "../../git/git.ts";
+import { applyPolicy, weightiestFirst } from "../../policy/apply-policy.ts";
 import type { Finding } from "../../policy/finding.ts";
 import { findingsOf } from "../../policy/findings.ts";
 import type { RunPaths } from "../paths.ts";
 import { type ReviewInput, gatherFacts } from "../review/review-facts.ts";
+import type { ReviewServices } from "../review/secrets-in-use.ts";
 import type { Stage } from "../stage.ts";
 
 export interface Reviewed {
@@ -17,7 +19,7 @@ export interface Reviewed {
 export const reviewStage: Stage<ReviewInput, Reviewed> = {
   name: "review",
   async perform(services, input) {
-    const reviewed = await computeReview(services.principal.git, services.paths, input);
+    const reviewed = await computeReview(services, services.paths, input);
     return reviewed.ok ? ok({ reviewed: reviewed.value }) : reviewed;
   },
   async observe(services) {
@@ -28,18 +30,32 @@ export const reviewStage: Stage<ReviewInput, Reviewed> = {
 
 /** Computes the findings and writes them into the run's record. May be called again. */
 export async function computeReview(
-  git: Git,
+  services: ReviewServices,
   paths: RunPaths,
   input: ReviewInput,
 ): Promise<Result<Reviewed["reviewed"], Failure>> {
-  const facts = await gatherFacts(git, input);
-  if (!facts.ok) return facts;
-  const findings = findingsOf(facts.value);
-  const progress = facts.value.task.atTip === "runnable" ? "none" : "made";
-  const report = { version: 1, progress, findings };
+  const judged = await judge(services, input);
+  if (!judged.ok) return judged;
+  const report = { version: 1, ...judged.value };
   await writeAtomic(paths.review, `${JSON.stringify(report, null, 2)}\n`);
+  return judged;
+}
+
+/** Computes the findings and writes nothing. */
+export async function judge(
+  services: ReviewServices,
+  input: ReviewInput,
+): Promise<Result<Reviewed["reviewed"], Failure>> {
+  const facts = await gatherFacts(services, input);
+  if (!facts.ok) return facts;
+  const progress = facts.value.task.atTip === "runnable" ? "none" : "made";
+  const policy = input.spec.policy ?? NO_POLICY;
+  const findings = weightiestFirst(applyPolicy(findingsOf(facts.value), policy));
   return ok({ progress, findings });
 }
+
+/** Reviews that were written before there was a policy do not have its key. */
+type StoredFinding = Omit<Finding, "policy"> & Partial<Pick<Finding, "policy">>;
 
 /** The findings in a run's record; undefined when there are none written yet. */
 export async function readFindings(paths: RunPaths): Promise<readonly Finding[] | undefined> {
@@ -47,5 +63,6 @@ export async function readFindings(paths: RunPaths): Promise<readonly Finding[] 
   if (text === undefined) return undefined;
   // Our own file in a directory that only we can write.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return (JSON.parse(text) as { findings: readonly Finding[] }).findings;
+  const { findings } = JSON.parse(text) as { findings: readonly StoredFinding[] };
+  return findings.map((one) => ({ ...one, policy: one.policy ?? null }));
 }

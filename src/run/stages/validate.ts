@@ -29,8 +29,8 @@ export const validateStage: Stage<Input, Validated> = {
     return ok({ validation: done.value });
   },
   async observe(services, { runId, imported }) {
-    const validation = services.history.run(runId)?.validation;
-    return ok(validation?.tree === imported.tree ? "present" : "absent");
+    const validation = services.history.run(runId)?.validations[imported.tree];
+    return ok(validation === undefined ? "absent" : "present");
   },
   async undo(services, { runId }) {
     await removeTree(services.paths.validation);

@@ -4,7 +4,7 @@ import type { StoredEvent } from "../../core/events.ts";
 import { containerName } from "../../core/ids.ts";
 import type { RunRecord } from "../../core/run-record.ts";
 import { foldRun } from "../../core/run-record.ts";
-import type { RunSpec, StageTiming } from "../../core/run-spec.ts";
+import type { EngineKind, RunSpec, StageTiming } from "../../core/run-spec.ts";
 import type { ContainerStats, Engine } from "../../engine/port.ts";
 import { type ChangedFiles, countChangedSince } from "../../files/changed-since.ts";
 import type { History } from "../../history/port.ts";
@@ -34,8 +34,8 @@ export interface RunView {
 export interface WatcherServices {
   readonly env: HostEnvironment;
   readonly history: History;
-  /** Undefined where there is none: the view then lacks what the container uses. */
-  readonly engine: Engine | undefined;
+  /** The engine a run's record names. Undefined where there is none: the view then lacks what the container uses. */
+  readonly engine: (kind: EngineKind) => Promise<Engine | undefined>;
   readonly now: () => Date;
 }
 
@@ -53,7 +53,7 @@ export function runWatcher(services: WatcherServices, runId: string) {
   const paths = runPaths(services.env.stateDir, runId);
   const tail = eventTail(paths.agentEvents);
   const container = slowly(MEASURE_PAUSE_MS, (stage: StageTiming) =>
-    measure(services.engine, runId, stage),
+    measure(services, runId, stage),
   );
   const files = slowly(COUNT_PAUSE_MS, (stage: StageTiming) => count(paths, stage));
   let activity = NO_ACTIVITY;
@@ -112,13 +112,15 @@ async function timeLeft(
 }
 
 async function measure(
-  engine: Engine | undefined,
+  { env, engine }: WatcherServices,
   runId: string,
   stage: StageTiming,
 ): Promise<ContainerStats | undefined> {
   const purpose = CONTAINER_OF[stage.stage];
   if (purpose === undefined) return undefined;
-  const stats = await engine?.stats?.(containerName(runId, purpose));
+  const spec = await readSpec(runPaths(env.stateDir, runId));
+  const its = spec.ok ? await engine(spec.value.engine.kind) : undefined;
+  const stats = await its?.stats?.(containerName(runId, purpose));
   return stats?.ok === true ? stats.value : undefined;
 }
 

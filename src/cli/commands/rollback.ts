@@ -1,0 +1,36 @@
+import type { Command } from "commander";
+import { rollback } from "../../run/decide/rollback.ts";
+import type { Context } from "../context.ts";
+import { EXITS, decide, decision, say } from "../decision-command.ts";
+import { type Finish, action } from "../define.ts";
+
+export function rollbackCommand(context: Context, finish: Finish): Command {
+  const command = decision({
+    name: "rollback",
+    summary: "undo a promotion",
+    description:
+      "Undoes exactly one promotion by going back to where the branch was, and refuses where that would lose what came after; --revert keeps that and undoes the promotion by revert commits. The agent branch stays. `guardloop restore` makes the run ready again.",
+    exits: EXITS,
+    examples: [
+      "guardloop rollback @last",
+      "guardloop rollback 261129-1647 --revert --why 'broke the build'",
+    ],
+  }).option("--revert", "make revert commits instead of going back");
+  return action(command, { context, finish }, (call) =>
+    decide(call, async (services, request) => {
+      const wanted = call.options.revert === true ? "revert" : "reset";
+      const done = await rollback(services, { ...request, how: wanted });
+      if (!done.ok) return done;
+      const { how, before, after } = done.value;
+      const { id, branch } = request.run;
+      const what =
+        before === after
+          ? `Nothing was left to undo at ${after.slice(0, 12)}: only the record is put right.`
+          : `Rolled back by ${how}: ${before.slice(0, 12)} -> ${after.slice(0, 12)}.`;
+      return say(call, { run: id, ...done.value }, [
+        what,
+        `The branch ${branch ?? ""} is still there. Make the run ready again with: guardloop restore ${id}`,
+      ]);
+    }),
+  );
+}

@@ -1,0 +1,116 @@
+import { type Failure, fail } from "../core/failures.ts";
+import { type Result, ok } from "../core/result.ts";
+import type { EngineKind } from "../core/run-spec.ts";
+import { ENGINE_NAMES, engineClient } from "../engine/client.ts";
+import { dockerEngine } from "../engine/docker/engine.ts";
+import { podmanEngine } from "../engine/podman/engine.ts";
+import type { Engine, EngineFacts } from "../engine/port.ts";
+import { findProgram } from "../process/find-program.ts";
+import { ownLimits } from "../process/own-limits.ts";
+import type { Context } from "./context.ts";
+
+const KINDS: readonly EngineKind[] = ["docker", "podman"];
+
+/** Which engine is wanted; `runtime` is undefined for its default. */
+export interface WantedEngine {
+  readonly engine: EngineKind | "auto";
+  readonly runtime: string | undefined;
+}
+
+export interface AnsweringEngine {
+  readonly engine: Engine;
+  readonly facts: EngineFacts;
+  /** Why another engine was passed over; undefined when none was. */
+  readonly insteadOf: string | undefined;
+}
+
+/**
+ * The engine that was asked for, proven to answer. `auto` takes Docker when it answers and suits, else Podman when that does,
+ * else says why Docker does not.
+ */
+export async function openEngine(
+  context: Context,
+  wanted: WantedEngine,
+): Promise<Result<AnsweringEngine, Failure>> {
+  if (wanted.engine !== "auto") return open(context, wanted.engine, wanted.runtime);
+  const docker = await open(context, "docker", wanted.runtime);
+  if (docker.ok) return docker;
+  // A Docker that answers, and lacks only the runtime, is the engine that was meant.
+  if (wanted.runtime !== undefined && (await open(context, "docker")).ok) return docker;
+  if (programOf(context, "podman") === undefined) return docker;
+  const podman = await open(context, "podman", wanted.runtime);
+  if (podman.ok) return ok({ ...podman.value, insteadOf: docker.error.message });
+  const { code, message, cure, details } = docker.error;
+  return fail(code, message, { cure, details: [...details, podman.error.message] });
+}
+
+/** Every engine of this machine that answers: what is to be cleaned up may be in any of them. */
+export async function answeringEngines(
+  context: Context,
+): Promise<Result<readonly Engine[], Failure>> {
+  const opened = await Promise.all(KINDS.map((kind) => open(context, kind, undefined)));
+  const answering = opened.flatMap((one) => (one.ok ? [one.value.engine] : []));
+  const [first] = opened;
+  return answering.length === 0 && first?.ok === false ? first : ok(answering);
+}
+
+/** Absolute path of an engine's client; `auto` takes the engine that `run` would take. */
+export async function engineProgram(
+  context: Context,
+  wanted: EngineKind | "auto",
+): Promise<Result<{ readonly kind: EngineKind; readonly program: string }, Failure>> {
+  const kind = wanted === "auto" ? await kindTaken(context) : ok(wanted);
+  if (!kind.ok) return kind;
+  const program = programOf(context, kind.value);
+  return program === undefined ? notFound(kind.value) : ok({ kind: kind.value, program });
+}
+
+async function kindTaken(context: Context): Promise<Result<EngineKind, Failure>> {
+  const opened = await openEngine(context, { engine: "auto", runtime: undefined });
+  return opened.ok ? ok(opened.value.engine.kind) : opened;
+}
+
+function programOf(context: Context, kind: EngineKind): string | undefined {
+  return findProgram(kind, context.env.path);
+}
+
+async function open(
+  context: Context,
+  kind: EngineKind,
+  runtime = "",
+): Promise<Result<AnsweringEngine, Failure>> {
+  const engine = await engineOf(context, kind, runtime);
+  if (!engine.ok) return engine;
+  const facts = await engine.value.probe();
+  return facts.ok ? ok({ engine: engine.value, facts: facts.value, insteadOf: undefined }) : facts;
+}
+
+/** An engine that was not asked yet whether it answers; its client gets the context's environment. */
+export async function engineOf(
+  context: Context,
+  kind: EngineKind,
+  runtime: string,
+): Promise<Result<Engine, Failure>> {
+  const program = programOf(context, kind);
+  if (program === undefined) return notFound(kind);
+  const client = engineClient(kind, program, context.env);
+  const { now } = context;
+  return ok(
+    kind === "docker"
+      ? dockerEngine(client, runtime, now)
+      : podmanEngine({ client, runtime, host: await podmanHost(context), now }),
+  );
+}
+
+async function podmanHost(context: Context) {
+  const { openFiles, processes } = await ownLimits();
+  const hasRunc = findProgram("runc", context.env.path) !== undefined;
+  return { openFilesLimit: openFiles, processesLimit: processes, hasRunc };
+}
+
+function notFound(kind: EngineKind): Result<never, Failure> {
+  const packages = { docker: "docker.io", podman: "podman" } as const;
+  return fail("engine-unavailable", `${kind} is not on PATH.`, {
+    cure: `Install ${ENGINE_NAMES[kind]} (on Debian: apt-get install ${packages[kind]}), then run \`guardloop doctor\`.`,
+  });
+}

@@ -1,0 +1,49 @@
+import { devNull } from "node:os";
+import type { Environment } from "../process/command.ts";
+import type { Git } from "./git.ts";
+
+/** Every event of githooks(5). */
+const EVENTS =
+  "applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg post-commit pre-rebase post-checkout post-merge pre-push pre-receive update proc-receive post-receive post-update reference-transaction push-to-checkout pre-auto-gc post-rewrite sendemail-validate fsmonitor-watchman p4-changelist p4-prepare-changelist p4-post-changelist p4-pre-submit post-index-change".split(
+    " ",
+  );
+
+export type ConfigPair = readonly [key: string, value: string];
+
+/**
+ * No hook runs. `core.hooksPath` stops the ones in a directory, and nothing else. From Git 2.54 on a configuration can
+ * name programs to run as hooks (`hook.NAME.command`, `hook.NAME.event`): 2.55 knows a switch for all of an event,
+ * 2.54 only one for each name (see `namedHooksOff`). Older versions ignore keys that they do not know.
+ */
+export const HOOKS_OFF: readonly ConfigPair[] = [
+  ["core.hooksPath", devNull],
+  ...EVENTS.map((event): ConfigPair => [`hook.${event}.enabled`, "false"]),
+];
+
+/** The switches for the hooks that the configuration seen by this Git defines, whatever they are called. */
+export async function namedHooksOff(git: Git): Promise<readonly ConfigPair[]> {
+  const found = await git.exec([
+    "config",
+    "--null",
+    "--name-only",
+    "--get-regexp",
+    "^hook\\..*\\.(command|event)$",
+  ]);
+  // Status 1: there is none. A configuration that cannot be read stops the command that comes after, too.
+  const keys = found.code === 0 ? found.stdout.toString("utf8").split("\0") : [];
+  const names = new Set(keys.map((key) => key.replace(/^hook\./, "").replace(/\.[a-z]+$/, "")));
+  return [...names]
+    .filter((name) => name !== "")
+    .map((name): ConfigPair => [`hook.${name}.enabled`, "false"]);
+}
+
+/** Configuration through the environment: weighs as much as `-c`, and takes names with any character in them. */
+export function configEnvironment(pairs: readonly ConfigPair[]): Environment {
+  return Object.fromEntries([
+    ["GIT_CONFIG_COUNT", String(pairs.length)],
+    ...pairs.flatMap(([key, value], index) => [
+      [`GIT_CONFIG_KEY_${index}`, key],
+      [`GIT_CONFIG_VALUE_${index}`, value],
+    ]),
+  ]);
+}

@@ -1,0 +1,85 @@
+import { type Failure, fail } from "../core/failures.ts";
+import { LIMITS } from "../core/limits.ts";
+import { type Result, ok } from "../core/result.ts";
+import { blobSizes } from "./blobs.ts";
+import { type Git, gitFailure } from "./git.ts";
+import { refuseObeyedFiles } from "./obeyed-files.ts";
+import { refuseEntries } from "./refuse-entries.ts";
+import { addedEntries } from "./tree-check.ts";
+
+export type TreeLimits = Readonly<Record<"treePaths" | "blobBytes" | "allBlobBytes", number>>;
+
+/**
+ * Checks what one commit brings: names, modes, repositories in the tree, sizes, and files that Git obeys. Every commit
+ * of a branch can be checked out, so every one is looked at, not the last alone.
+ *
+ * @returns the bytes of its new and changed blobs together.
+ */
+export async function refuseStep(
+  git: Git,
+  step: { readonly from: string; readonly to: string },
+  limits: TreeLimits = LIMITS,
+): Promise<Result<number, Failure>> {
+  const entries = await addedEntries(git, step.from, step.to);
+  if (!entries.ok) return entries;
+  const allowed = refuseEntries(entries.value);
+  if (!allowed.ok) return allowed;
+  const sizes = await blobSizes(
+    git,
+    entries.value.map((entry) => entry.newBlob),
+  );
+  if (!sizes.ok) return sizes;
+  const large = entries.value.find(
+    (entry) => (sizes.value.get(entry.newBlob) ?? 0) > limits.blobBytes,
+  );
+  if (large !== undefined)
+    return fail(
+      "import-refused",
+      `${JSON.stringify(large.path)} has ${sizes.value.get(large.newBlob)} bytes; the limit of one file is ${limits.blobBytes}.`,
+    );
+  const obeyed = await refuseObeyedFiles(git, entries.value);
+  if (!obeyed.ok) return obeyed;
+  return ok([...sizes.value.values()].reduce((sum, size) => sum + size, 0));
+}
+
+/** Refuses a series whose new and changed files are too large together. */
+export function refuseBlobBytes(total: number, limits: TreeLimits = LIMITS): Result<void, Failure> {
+  if (total <= limits.allBlobBytes) return ok(undefined);
+  return fail(
+    "import-refused",
+    `The new and changed files have ${total} bytes together; the limit is ${limits.allBlobBytes}.`,
+  );
+}
+
+/** Walks the tree of a commit and stops where it has more paths than the limit: a small pack can hold a hundred million. */
+export async function refuseTreeSize(
+  git: Git,
+  commit: string,
+  limits: TreeLimits = LIMITS,
+): Promise<Result<void, Failure>> {
+  const enough = new AbortController();
+  let paths = 0;
+  const args = ["ls-tree", "-r", "-t", "-z", "--name-only", "--full-tree", commit];
+  const exit = await git.exec(args, {
+    signal: enough.signal,
+    maxOutputBytes: 4096,
+    onOutput: (stream, chunk) => {
+      if (stream === "stdout") paths += count(chunk, 0);
+      if (paths > limits.treePaths) enough.abort();
+    },
+  });
+  if (paths > limits.treePaths)
+    return fail(
+      "import-refused",
+      `The imported tree has more than ${limits.treePaths} paths, which is the limit.`,
+    );
+  return exit.code === 0 && exit.ended === "by-itself"
+    ? ok(undefined)
+    : { ok: false, error: gitFailure(args, exit) };
+}
+
+function count(chunk: Buffer, byte: number): number {
+  let found = 0;
+  for (let at = chunk.indexOf(byte); at !== -1; at = chunk.indexOf(byte, at + 1)) found += 1;
+  return found;
+}

@@ -1,0 +1,78 @@
+import { lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { isHeld } from "../../files/lock-file.ts";
+import { type RunPaths, runPaths, stateId } from "../paths.ts";
+import { leaseHolder } from "../stages/lease.ts";
+import { removeSnapshot } from "../stages/snapshot.ts";
+import type { RecoverServices, Report } from "./recovery.ts";
+
+/** What belongs to no living run: found by label, by path and by holder, so it works without the database too. */
+export async function removeOrphans(services: RecoverServices, report: Report): Promise<void> {
+  await removeOrphanContainers(services, report);
+  await returnOrphanLeases(services, report);
+  await removeOrphanSnapshots(services, report);
+}
+
+async function removeOrphanContainers(services: RecoverServices, report: Report): Promise<void> {
+  for (const engine of services.engines) {
+    const containers = await engine.list(stateId(services.env.stateDir));
+    if (!containers.ok) report.problems.push(containers.error.message);
+    for (const container of containers.ok ? containers.value : []) {
+      if (await isAlive(services, container.runId)) continue;
+      const removed = await engine.remove(container.name);
+      if (removed.ok) report.actions.push(`Removed the container ${container.name}.`);
+      else report.problems.push(removed.error.message);
+    }
+  }
+}
+
+async function returnOrphanLeases(services: RecoverServices, report: Report): Promise<void> {
+  for (const pool of services.pools) {
+    const leases = await pool.find(leaseHolder(""));
+    if (!leases.ok) report.problems.push(leases.error.message);
+    for (const lease of leases.ok ? leases.value : []) {
+      if (await isAlive(services, lease.holder.slice(leaseHolder("").length))) continue;
+      const returned = await pool.release(lease);
+      if (returned.ok) report.actions.push(`Returned the lease of ${lease.path}.`);
+      else report.problems.push(returned.error.message);
+    }
+  }
+}
+
+async function removeOrphanSnapshots(services: RecoverServices, report: Report): Promise<void> {
+  const directory = join(services.env.stateDir, "runs");
+  for (const runId of await readdir(directory).catch(() => [])) {
+    const run = services.history.run(runId);
+    const paths = runPaths(services.env.stateDir, runId);
+    if ((await isAlive(services, runId)) || !(await hasSnapshot(paths))) continue;
+    if (run === undefined)
+      report.problems.push(
+        `${paths.root} holds a snapshot of another repository's run that the history does not know: run \`guardloop recover\` there.`,
+      );
+    else if (
+      run.keptSnapshot === null ||
+      Date.parse(run.keptSnapshot.until) < services.now().getTime()
+    ) {
+      await removeSnapshot({ paths });
+      if (run.keptSnapshot !== null) services.history.append(runId, { type: "snapshot-removed" });
+      report.actions.push(`Removed the left-over snapshot of run ${runId}.`);
+    }
+  }
+}
+
+/**
+ * A run of another repository counts as alive while its record says `running`: its own recovery looks after it. One
+ * that has ended is alive again while a command such as `validate` works on it, and one that the history does not
+ * know is while a process holds its lock.
+ */
+async function isAlive(services: RecoverServices, runId: string): Promise<boolean> {
+  const run = services.history.run(runId);
+  if (run?.state === "running") return true;
+  return isHeld(runPaths(services.env.stateDir, runId).busy, services.env.hostname);
+}
+
+async function hasSnapshot(paths: RunPaths): Promise<boolean> {
+  for (const path of [paths.workspace, paths.store, paths.outbox])
+    if ((await lstat(path).catch(() => undefined)) !== undefined) return true;
+  return false;
+}

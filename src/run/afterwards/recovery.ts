@@ -1,0 +1,23 @@
+import type { Engine } from "../../engine/port.ts";
+import type { LeasePool } from "../../lease/port.ts";
+import type { RunServices } from "../services.ts";
+
+/** What recovery did, a sentence each. */
+export interface Recovery {
+  readonly actions: readonly string[];
+  /** Things that could not be cleaned up now, each with its reason. */
+  readonly problems: readonly string[];
+}
+
+/** Like a run's services, with every pool that a dead run may have leased from, and every engine it may have run in. */
+export interface RecoverServices extends Omit<RunServices, "paths" | "leases" | "engine"> {
+  readonly pools: readonly LeasePool[];
+  /** Those that answer; at least one. */
+  readonly engines: readonly Engine[];
+}
+
+/** What is written into while it goes on. */
+export interface Report {
+  readonly actions: string[];
+  readonly problems: string[];
+}

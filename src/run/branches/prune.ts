@@ -1,0 +1,56 @@
+import type { Failure } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
+import type { RunRecord } from "../../core/run-record.ts";
+import { deleteRef } from "../../git/publish.ts";
+import type { DecisionServices } from "../decide/decision.ts";
+import { withRepositoryLock } from "../decide/repository-lock.ts";
+import { type AgentBranch, listBranches } from "./list.ts";
+
+export interface PrunableBranch extends AgentBranch {
+  readonly run: RunRecord;
+  readonly verdict: Extract<AgentBranch["verdict"], { kind: "prunable" }>;
+}
+
+export interface Pruning {
+  /** As they were before. */
+  readonly branches: readonly AgentBranch[];
+  readonly pruned: readonly PrunableBranch[];
+  /** Sentences about refs that could not be removed, for example since somebody moved one just now. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Removes the refs that may go, each only while it still has the value that was judged, and records it. Commits are not
+ * removed: Git collects them when nothing leads to them any more.
+ *
+ * Everything is judged under the repository's lock. May be called again; after a crash the rest goes the next time.
+ */
+export async function pruneBranches(
+  services: DecisionServices,
+  at: { readonly now: Date; readonly retentionDays: number },
+): Promise<Result<Pruning, Failure>> {
+  const { env, principal, history } = services;
+  return withRepositoryLock(env, principal.repositoryId, async () => {
+    const listed = await listBranches(services, at);
+    if (!listed.ok) return listed;
+    const pruned: PrunableBranch[] = [];
+    const problems: string[] = [];
+    for (const branch of prunable(listed.value)) {
+      const { ref, tip, run, verdict } = branch;
+      const gone = await deleteRef(principal.git, ref, tip);
+      if (gone.ok) {
+        const { because } = verdict;
+        history.append(run.id, { type: "branch-pruned", ref, head: tip, because, by: env.user });
+        pruned.push(branch);
+      } else problems.push(gone.error.message);
+    }
+    return ok({ branches: listed.value, pruned, problems });
+  });
+}
+
+export function prunable(branches: readonly AgentBranch[]): readonly PrunableBranch[] {
+  return branches.flatMap((branch) => {
+    const { run, verdict } = branch;
+    return run !== null && verdict.kind === "prunable" ? [{ ...branch, run, verdict }] : [];
+  });
+}

@@ -1,0 +1,26 @@
+import { type Attack, failed, held } from "../attack.ts";
+import { deleting } from "./deleting.ts";
+import { LIMITS_OF_USE } from "./limits-of-use.ts";
+import { POSTURE_ATTACKS } from "./posture-attacks.ts";
+import { scripted } from "./shell.ts";
+
+const endless: Attack = {
+  name: "endless",
+  tries: "never ends, and ignores the polite signal",
+  agent: {
+    script: () => scripted(`trap '' TERM INT HUP\nwhile :; do :; done`),
+    bounds: { wallMs: 2_000 },
+  },
+  expect: ({ ended }) =>
+    !ended.ok && ended.error.code === "agent-wall-limit"
+      ? held(ended.error.message)
+      : failed(`the run ended with ${ended.ok ? "a branch" : ended.error.code}`),
+};
+
+/** What an agent can do from inside of its container. */
+export const CONTAINER_ATTACKS: readonly Attack[] = [
+  ...POSTURE_ATTACKS,
+  ...LIMITS_OF_USE,
+  endless,
+  deleting,
+];

@@ -285,7 +285,7 @@ describe("tools that are missing or not good enough", () => {
     world.faults({ securityOptions });
     const said = await refusedUntouched(world, "engine-unsupported");
     expect(said.message).toContain(named);
-    expect(said.cure).toContain("operator-contract");
+    expect(said.cure).toContain("docs/engines.md");
   });
 
   test("the image is missing, and is not pulled", async () => {

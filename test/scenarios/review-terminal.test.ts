@@ -255,13 +255,20 @@ test("hostile text reaches the terminal and the pager without a single byte that
   // A carriage return would end the title in Markdown.
   const title = NASTY.replace("\r", "");
   world.write("docs/TASKS.md", `# Plan\n\n## T1 — Title ${title}\n\nStatus: ready\n`);
+  // Such names are refused when they are new; these are the user's own already.
+  for (const name of [
+    `file ${NASTY}.txt`,
+    `.github/workflows/${NASTY}.yml`,
+    `${NASTY}\n  M  innocent`,
+  ])
+    world.write(name, "mine\n");
   world.commit("A nasty plan");
   await world.run(`
 nasty=$(printf '${IN_SHELL}')
-echo "content $nasty" > "file $nasty.txt"; ln -s "/etc/$nasty
-  M  innocent" "link-$nasty
-  M  innocent"
-mkdir -p .github/workflows; echo "$nasty" > ".github/workflows/$nasty.yml"
+echo "content $nasty" > "file $nasty.txt"; echo x >> "$nasty
+  M  innocent"; ln -s "/etc/$nasty
+  M  innocent" link
+echo "$nasty" > ".github/workflows/$nasty.yml"
 git add -A; git -c user.name="Name $(printf '\\342\\200\\256')x" -c user.email="m@b.invalid" commit -q -m "Subject $(printf '\\342\\200\\256')x"
 ${FINISH}`);
   const pager = pagerIn(world);

@@ -126,7 +126,7 @@ const added = (flag: string): string => `    --rm) set -- "$@" --rm ${flag} ;;`;
 describe("a real engine behind a wrapper that weakens it", () => {
   test.each([
     ["drops --cap-drop", dropped("--cap-drop=*"), ["capabilities"]],
-    ["drops --security-opt", dropped("--security-opt=*"), ["no-new-privileges"]],
+    ["drops --security-opt", dropped("--security-opt=*"), ["no-new-privileges", "setuid"]],
     ["drops --read-only", dropped("--read-only"), ["mounts", "writable"]],
     ["drops --pids-limit", dropped("--pids-limit=*"), ["fork-bomb", "pids"]],
     ["drops --memory", dropped("--memory=*", "--memory-swap=*"), ["memory", "memory-hog"]],
@@ -354,7 +354,7 @@ describe("the command line of the selftest", () => {
   test.each([
     [["--only", "flying"], {}, 2, "usage", 'no attack named "flying"'],
     [["--memory", "much"], {}, 2, "config-invalid", "--memory"],
-    [[], { imageMissing: true }, 3, "image-missing", "guardloop-agent is not there"],
+    [[], { imageMissing: true }, 3, "image-missing", "guardloop-agent is not in Docker"],
     [[], { daemonGone: true }, 3, "engine-unavailable", "does not answer"],
   ])("%s with %o: exit %i, %s", async (flags, faults, status, code, says) => {
     using world = makeWorld();

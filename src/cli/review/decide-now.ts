@@ -30,7 +30,7 @@ export async function decideNow(call: Call, material: Material): Promise<Command
   const choice = await questions.choose(
     "What now?",
     {
-      promote: `promote${moved ? ", rebased onto what your branch has now" : ""}${unvalidated ? ", without validation, with a reason" : ""}`,
+      promote: `promote${moved ? " with --rebase" : ""}${unvalidated ? " without validation, with a reason" : ""}`,
       discard: "discard",
       later: "later",
     },

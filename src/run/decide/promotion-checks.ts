@@ -5,6 +5,7 @@ import { readRef } from "../../git/publish.ts";
 import { type Finding, blocks } from "../../policy/finding.ts";
 import { runPaths } from "../paths.ts";
 import { findingsNow } from "../review/findings-now.ts";
+import { validationStanding } from "../review/validation-standing.ts";
 import { findingsElsewhere } from "../review/review-again.ts";
 import { readFindings } from "../stages/review.ts";
 import { readSpec } from "../stages/spec.ts";
@@ -87,16 +88,16 @@ export async function checkValidation(
   { how, tree }: Landing,
 ): Promise<Result<void, Failure>> {
   const spec = await readSpec(runPaths(services.env.stateDir, run.id));
-  const required = spec.ok && spec.value.validate.length > 0;
-  const validation = run.validations[tree];
-  if (validation === undefined ? !required : validation.verdict === "passed") return ok(undefined);
+  const standing = validationStanding(run, spec.ok ? spec.value : undefined, tree);
+  if (standing.kind === "passed" || standing.kind === "not-required") return ok(undefined);
+  const what = how === "fast-forward" ? `run ${run.id}` : "what would land";
   return fail(
     "promote-refused",
-    validation === undefined
+    standing.kind === "missing"
       ? `Run ${run.id} has not been validated.`
-      : `The validation of ${how === "fast-forward" ? `run ${run.id}` : "what would land"} failed.`,
+      : `The validation of ${what} failed.`,
     {
-      details: (validation?.results ?? []).map((one) => `${one.name}: ${one.outcome}`),
+      details: standing.kind === "failed" ? standing.commands : [],
       cure:
         how === "fast-forward"
           ? `Run \`guardloop validate ${run.id}\` again, or pass --without-validation REASON.`

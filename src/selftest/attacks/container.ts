@@ -6,9 +6,11 @@ import { scripted } from "./shell.ts";
 
 const endless: Attack = {
   name: "endless",
-  tries: "never ends, and ignores the polite signal",
+  tries: "goes on and on, and ignores the polite signal",
   agent: {
-    script: () => scripted(`trap '' TERM INT HUP\nwhile :; do :; done`),
+    // Bounded all the same: where there is no container it would stay on the host.
+    script: () =>
+      scripted(`trap '' TERM INT HUP\nn=0; while [ "$n" -lt 90 ]; do sleep 1; n=$((n + 1)); done`),
     bounds: { wallMs: 2_000 },
   },
   expect: ({ ended }) =>

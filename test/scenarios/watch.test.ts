@@ -48,28 +48,39 @@ describe("watch", () => {
     expect(seen).not.toContain("\u001B");
   });
 
-  test("with --json prints an object a line: what it does, what it uses, how it ends", async () => {
-    using world = makeWorld();
-    world.faults({ stats: { cpu: "150.00%", memory: "1.5GiB / 4GiB" } });
-    const { ended, goOn } = await pausedRun(world, "echo said");
-    let seen = "";
-    const watching = world.guardloop(["watch", "--json"], { onStdout: (text) => (seen += text) });
-    await until(() => /"container":\{.*"files":\{"files":1/.test(seen));
-    goOn();
-    const lines = (await watching).stdout.trim().split("\n").map(parse);
-    await ended;
-    expect(lines).toContainEqual(
-      expect.objectContaining({
-        state: "running",
-        stage: "agent",
-        lastAction: expect.objectContaining({ type: "output", text: "said" }),
-        container: { cpuPercent: 150, memoryBytes: 1.5 * 2 ** 30, memoryLimitBytes: 4 * 2 ** 30 },
-        files: { files: 1, looked: "all" },
-        timeLeft: { wallMs: expect.any(Number), idleMs: expect.any(Number) },
-      }),
-    );
-    expect(lines.at(-1)).toMatchObject({ state: "ready", task: "T1", stage: null, failure: null });
-  });
+  test.each([
+    ["scripted", "1.5GiB / 4GiB", 2 ** 30],
+    ["scripted-podman", "1.5GB / 4GB", 1e9],
+  ] as const)(
+    "with --json prints an object a line: what it does, what it uses, how it ends (%s)",
+    async (engine, memory, unit) => {
+      using world = makeWorld(engine);
+      world.faults({ stats: { cpu: "150.00%", memory } });
+      const { ended, goOn } = await pausedRun(world, "echo said");
+      let seen = "";
+      const watching = world.guardloop(["watch", "--json"], { onStdout: (text) => (seen += text) });
+      await until(() => /"container":\{.*"files":\{"files":1/.test(seen));
+      goOn();
+      const lines = (await watching).stdout.trim().split("\n").map(parse);
+      await ended;
+      expect(lines).toContainEqual(
+        expect.objectContaining({
+          state: "running",
+          stage: "agent",
+          lastAction: expect.objectContaining({ type: "output", text: "said" }),
+          container: { cpuPercent: 150, memoryBytes: 1.5 * unit, memoryLimitBytes: 4 * unit },
+          files: { files: 1, looked: "all" },
+          timeLeft: { wallMs: expect.any(Number), idleMs: expect.any(Number) },
+        }),
+      );
+      expect(lines.at(-1)).toMatchObject({
+        state: "ready",
+        task: "T1",
+        stage: null,
+        failure: null,
+      });
+    },
+  );
 
   test("of a run that has ended says how, at once", async () => {
     using world = makeWorld();

@@ -24,7 +24,7 @@ describe("what would land on a branch that moved is validated", () => {
     const before = checkoutDigest(world);
     const said = await refuse(world, ["promote", run.id, "--rebase"], { code: "promote-refused" });
     expect(said.message).toContain("The validation of what would land failed");
-    expect(said.details).toEqual(["together: failed"]);
+    expect(said.details).toEqual(["together failed"]);
     expect(checkoutDigest(world)).toBe(before);
     expect((await show(world)).run.state).toBe("ready");
     // The run's own tree has passed all the same.

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { HostEnvironment } from "../core/environment.ts";
 import { type Failure, fail } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
@@ -5,6 +6,7 @@ import { ensurePrivateDirectory } from "../files/private-directory.ts";
 import { type Principal, openPrincipal } from "../git/principal.ts";
 import type { History } from "../history/port.ts";
 import { findProgram } from "../process/find-program.ts";
+import type { Keyboard } from "./output/keyboard.ts";
 import type { Output } from "./output/output.ts";
 
 /** What every command is handed. */
@@ -21,6 +23,8 @@ export interface Context {
   readonly packageRoot: string;
   /** True when a person can be asked. */
   readonly interactive: boolean;
+  /** Undefined where standard input is not a terminal. */
+  readonly keyboard: Keyboard | undefined;
 }
 
 export function gitProgram(context: Context): Result<string, Failure> {
@@ -50,4 +54,12 @@ export async function historyOf(context: Context): Promise<Result<History, Failu
     );
   }
   return openHistory(context.env.stateDir, context.now);
+}
+
+/** The version of the installed package. */
+export function packageVersion(packageRoot: string): string {
+  const text = readFileSync(`${packageRoot}package.json`, "utf8");
+  // Our own package file.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return (JSON.parse(text) as { version: string }).version;
 }

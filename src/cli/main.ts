@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { CommanderError } from "commander";
 import { hostEnvironment } from "../config/environment.ts";
@@ -6,9 +5,11 @@ import { EXIT, type ExitStatus, exitStatusOf } from "../core/failures.ts";
 import { failure } from "../core/failures.ts";
 import { err } from "../core/result.ts";
 import { endLivingChildren } from "../process/spawn.ts";
-import type { Context } from "./context.ts";
+import { STOP_SIGNAL } from "../run/stop-request.ts";
+import { type Context, packageVersion } from "./context.ts";
 import type { CommandEnd, Format } from "./define.ts";
 import { printFailure } from "./output/failure.ts";
+import { keyboardOf } from "./output/keyboard.ts";
 import { type Output, makeOutput } from "./output/output.ts";
 import { makeProgram } from "./program.ts";
 
@@ -33,12 +34,13 @@ async function main(): Promise<ExitStatus> {
     now: () => new Date(),
     interrupt: interruptSignal(output),
     packageRoot,
+    keyboard: keyboardOf(process.stdin),
     interactive: process.stdin.isTTY && process.stderr.isTTY,
   };
   let end: CommandEnd = { ok: true, value: EXIT.done };
   let format: Format = "human";
   const program = await makeProgram(context, {
-    version: versionOf(packageRoot),
+    version: packageVersion(packageRoot),
     wanted: process.argv[2],
     finish: (ended, as) => {
       end = ended;
@@ -79,7 +81,7 @@ function usageFailure(error: CommanderError): CommandEnd {
   );
 }
 
-/** Ctrl-C or SIGTERM once ends a run in order; twice ends the process at once. */
+/** Ctrl-C or SIGTERM once ends a run in order; twice ends the process at once. `guardloop stop` only ever does the first. */
 function interruptSignal(output: Output): AbortSignal {
   const controller = new AbortController();
   const onSignal = (): void => {
@@ -92,16 +94,15 @@ function interruptSignal(output: Output): AbortSignal {
     output.progress("guardloop: ending in order; press Ctrl-C again to end at once.");
     controller.abort();
   };
+  const onStop = (): void => {
+    if (controller.signal.aborted) return;
+    output.progress("guardloop: told to stop by `guardloop stop`; ending in order.");
+    controller.abort();
+  };
   process.on("SIGINT", onSignal);
+  process.on(STOP_SIGNAL, onStop);
   process.on("SIGTERM", onSignal);
   // A closed pipe (`guardloop logs … | head`) is not an error of ours.
   process.stdout.on("error", () => undefined);
   return controller.signal;
-}
-
-function versionOf(packageRoot: string): string {
-  const text = readFileSync(`${packageRoot}package.json`, "utf8");
-  // Our own package file.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return (JSON.parse(text) as { version: string }).version;
 }

@@ -65,6 +65,7 @@ export async function prepareRun(
     principal: principal.value,
     head: head.value,
     settings,
+    origins: resolved.value.origins,
     adapter: adapter.value,
     template: template.value,
     notices: resolved.value.notices,
@@ -75,6 +76,7 @@ interface Checked {
   readonly principal: Principal;
   readonly head: Head;
   readonly settings: Settings;
+  readonly origins: ResolvedSettings["origins"];
   readonly adapter: AgentAdapter;
   readonly template: Invocation["template"];
   readonly notices: readonly string[];
@@ -95,6 +97,7 @@ async function withTools(
       principal,
       head,
       settings,
+      origins: checked.origins,
       adapter,
       engine: facts,
       image,

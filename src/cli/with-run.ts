@@ -1,9 +1,10 @@
+import { stat } from "node:fs/promises";
 import type { RunRecord } from "../core/run-record.ts";
-import type { Principal } from "../git/principal.ts";
+import { type Principal, openPrincipal } from "../git/principal.ts";
 import type { History } from "../history/port.ts";
-import { type Failure } from "../core/failures.ts";
+import { type Failure, fail } from "../core/failures.ts";
 import type { Result } from "../core/result.ts";
-import { historyOf, principalOf } from "./context.ts";
+import { gitProgram, historyOf, principalOf } from "./context.ts";
 import type { Call, CommandEnd } from "./define.ts";
 import { findRun } from "./find-run.ts";
 
@@ -26,4 +27,21 @@ export async function withRun(
   const here = principal.ok ? principal.value.repositoryId : undefined;
   const run = findRun(history, call.args[0] ?? "", here);
   return run.ok ? await act({ run: run.value, history, principal }) : run;
+}
+
+/** The run's own repository, wherever the command was called; fails when it is not there any more. */
+export async function principalOfRun(
+  { context }: Call,
+  { run, principal: here }: Pick<WithRun, "run" | "principal">,
+): Promise<Result<Principal, Failure>> {
+  if (here.ok && here.value.repositoryId === run.repositoryId) return here;
+  const isThere = await stat(run.topLevel).catch(() => undefined);
+  if (isThere?.isDirectory() !== true)
+    return fail(
+      "not-a-repository",
+      `The repository of run ${run.id} is not at ${run.topLevel} any more.`,
+      { cure: "Put it back there, then try again." },
+    );
+  const git = gitProgram(context);
+  return git.ok ? openPrincipal(git.value, context.env, run.topLevel) : git;
 }

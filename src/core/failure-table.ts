@@ -1,3 +1,4 @@
+/* oxlint-disable max-lines -- one table of everything; splitting it would hide that it is whole */
 /** What the process says to its caller; see docs/failures.md. */
 export const EXIT = {
   done: 0,
@@ -42,6 +43,11 @@ export const FAILURES = {
     exit: 2,
     meaning: "No run has that id, or several begin with it.",
     cure: "Run `guardloop runs` for the ids.",
+  },
+  "archive-unreadable": {
+    exit: 2,
+    meaning: "The file is not an archive that `guardloop export` wrote, or it is damaged.",
+    cure: "Name the .tar.gz file; export the run again if it is damaged.",
   },
   "not-in-this-state": {
     exit: 2,
@@ -139,6 +145,16 @@ export const FAILURES = {
     meaning: "Another guardloop command is changing this repository.",
     cure: "Wait for it to end, then try again.",
   },
+  "owner-gone": {
+    exit: 3,
+    meaning: "The process that owned the run is gone; nobody is there to stop or to watch.",
+    cure: "Run `guardloop recover` in the run's repository.",
+  },
+  "owner-out-of-reach": {
+    exit: 3,
+    meaning: "The run's process is on another host, belongs to another user, or cannot be proven.",
+    cure: "Run the command where the run was started, as the same user.",
+  },
   "state-unusable": {
     exit: 3,
     meaning: "The state directory or its database cannot be used.",
@@ -200,6 +216,11 @@ export const FAILURES = {
     meaning:
       "The container was killed, and not by guardloop: at its memory limit, or from outside.",
     cure: "Raise container.memory, or look who killed it.",
+  },
+  "still-ending": {
+    exit: 1,
+    meaning: "The run was told to stop and has not ended yet.",
+    cure: "Wait, or run `guardloop stop RUN --now`.",
   },
   "release-failed": {
     exit: 1,
@@ -281,6 +302,11 @@ export const FAILURES = {
     exit: 4,
     meaning: "The agent branch exists already with another commit; it was not overwritten.",
     cure: "Rename or delete that branch.",
+  },
+  "archive-mismatch": {
+    exit: 4,
+    meaning: "An exported archive does not agree with its provenance, or with the repository.",
+    cure: "Do not rely on it; export the run again.",
   },
   // Interrupted.
   interrupted: {

@@ -14,6 +14,8 @@ export interface RunRecord {
   readonly onto: string;
   readonly base: string;
   readonly parentRun: string | null;
+  /** SHA-256 of the run spec. */
+  readonly specHash: string;
   readonly agent: string;
   readonly network: "none" | "bridge";
   readonly owner: RecordedOwner;

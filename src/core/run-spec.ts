@@ -69,7 +69,18 @@ export interface RunSpec {
     readonly rights?: "rootful" | "rootless";
     readonly setup?: EngineSetup;
   };
-  readonly image: { readonly name: string; readonly id: string };
+  readonly image: {
+    readonly name: string;
+    readonly id: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+  /** Every setting with where it came from, for the record; nothing is decided by it. Missing in older records. */
+  readonly settings?: readonly {
+    readonly key: string;
+    readonly value: string | number | readonly string[];
+    readonly origin: string;
+    readonly where: string | null;
+  }[];
   readonly network: "none" | "bridge";
   readonly container: {
     readonly uid: number;
@@ -119,6 +130,15 @@ export interface Validation {
   readonly results: readonly ValidationResult[];
 }
 
+/** The most that was seen of a container; what happened between two looks is not in it. */
+export interface ResourcePeaks {
+  /** 100 is one processor. */
+  readonly cpuPercent: number;
+  readonly memoryBytes: number;
+  /** How often it was looked at. */
+  readonly samples: number;
+}
+
 /** How the container came to its end. */
 export interface AgentEnding {
   readonly kind:
@@ -134,6 +154,8 @@ export interface AgentEnding {
   readonly endedAt: string;
   /** The engine reported that the memory limit was hit, even where the run went on. */
   readonly hitMemoryLimit: boolean;
+  /** The most that was seen of the container; missing where nothing was measured. */
+  readonly peaks?: ResourcePeaks;
 }
 
 export interface StageTiming {

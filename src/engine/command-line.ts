@@ -5,6 +5,7 @@ import { ENGINE_NAMES, type EngineClient, engineFailure } from "./client.ts";
 import { inspectImage } from "./inspect-image.ts";
 import type { ContainerEnd, ContainerSpec, Engine, EngineFacts } from "./port.ts";
 import { runArguments } from "./posture.ts";
+import { type PrintedStats, containerStats } from "./stats.ts";
 
 /** Statuses with which the client says that the container itself never ran; see docker-run(1) and podman-run(1). */
 const CLIENT_STATUSES: ReadonlySet<number> = new Set([125, 126, 127]);
@@ -32,6 +33,10 @@ export interface Words {
   /** Arguments of `events`, besides times and container, that show the memory limit being hit. */
   readonly memoryEvents: readonly string[];
   readonly showMemoryLimit: (stdout: Buffer) => boolean;
+  /** Arguments that ask once what a container uses, before its name. */
+  readonly stats: readonly string[];
+  /** Undefined when the answer cannot be read. */
+  readonly readStats: (stdout: Buffer) => PrintedStats | undefined;
 }
 
 export interface CommandLineOptions {
@@ -90,6 +95,12 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
       const exit = await client.call([...words.remove, name]);
       return absentIsFine(exit, `remove the container ${name}`);
     },
+    stats: (name) =>
+      containerStats(
+        client,
+        { ask: words.stats, read: words.readStats, absent: words.absent },
+        name,
+      ),
     list: (stateId) => listOurs(options, stateId),
   };
 }

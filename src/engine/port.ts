@@ -62,6 +62,14 @@ export interface ContainerEnd {
   readonly outOfMemory: boolean;
 }
 
+/** What a container uses at one moment. */
+export interface ContainerStats {
+  /** 100 is one processor. */
+  readonly cpuPercent: number;
+  readonly memoryBytes: number;
+  readonly memoryLimitBytes: number;
+}
+
 export interface OutputSink {
   readonly onOutput: (stream: "stdout" | "stderr", chunk: Buffer) => void;
 }
@@ -96,6 +104,8 @@ export interface Engine {
   exists(name: string): Promise<Result<boolean, Failure>>;
   /** Kills and removes. May be called twice; no container of that name is not a failure. */
   remove(name: string): Promise<Result<void, Failure>>;
+  /** What a running container uses now; undefined when there is none of that name. For people only: may be missing. */
+  stats?(name: string): Promise<Result<ContainerStats | undefined, Failure>>;
   /** Names and run ids of every container with our labels and this state id, running or not. */
   list(
     stateId: string,

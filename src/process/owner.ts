@@ -22,6 +22,25 @@ export function mayBeAlive(owner: Owner, host: string): boolean {
   return owner.startTime === "" || startTimeOf(owner.pid) === owner.startTime;
 }
 
+/** What became of a signal to an owner; only `sent` reached it. */
+export type Signalled = "sent" | "gone" | "elsewhere" | "unproven" | "denied";
+
+/**
+ * Signals a process that was written down earlier, and no other one that has its number now: boot and start time are
+ * compared right before. Where the start time is not known (no /proc), nothing is sent.
+ */
+export function signalOwner(owner: Owner, host: string, signal: NodeJS.Signals): Signalled {
+  if (owner.host !== host) return "elsewhere";
+  if (!mayBeAlive(owner, host)) return "gone";
+  if (owner.startTime === "" || owner.bootId === "") return "unproven";
+  try {
+    process.kill(owner.pid, signal);
+    return "sent";
+  } catch (error) {
+    return errnoOf(error) === "EPERM" ? "denied" : "gone";
+  }
+}
+
 function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);

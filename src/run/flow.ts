@@ -5,6 +5,7 @@ import { type Result, err, ok } from "../core/result.ts";
 import { type Stop, record, step } from "./drive.ts";
 import { salvage } from "./afterwards/salvage.ts";
 import type { RunServices } from "./services.ts";
+import { readStopRequest, stoppedBy } from "./stop-request.ts";
 import { type AgentRan, agentStage } from "./stages/agent.ts";
 import { type Collected, collectStage } from "./stages/collect.ts";
 import { type Imported, importStage } from "./stages/import.ts";
@@ -102,17 +103,30 @@ async function guarded<T>(
   });
 }
 
-function finish(
+async function finish(
   services: RunServices,
   started: Started,
   stopped: { readonly ok: false; readonly error: Stop },
-): Result<never, Stop> {
+): Promise<Result<never, Stop>> {
   const { stage } = stopped.error;
-  const failure = withSalvage(services, started.runId, stopped.error.failure);
+  const named = await withStopper(services, stopped.error);
+  const failure = withSalvage(services, started.runId, named);
   if (failure.code === "interrupted")
     record(services, started.runId, { type: "run-interrupted", stage, message: failure.message });
   else record(services, started.runId, { type: "run-failed", stage, ...failure });
   return err({ stage, failure });
+}
+
+/** A run that was interrupted from another terminal says by whom. */
+async function withStopper(services: RunServices, { stage, failure }: Stop): Promise<Failure> {
+  if (failure.code !== "interrupted") return failure;
+  const request = await readStopRequest(services.paths);
+  if (request === undefined) return failure;
+  const interrupted = "The run was interrupted";
+  const message = failure.message.startsWith(interrupted)
+    ? failure.message.replace(interrupted, () => stoppedBy(request))
+    : `${stoppedBy(request)}, in the stage ${stage}.`;
+  return { ...failure, message };
 }
 
 /** Work that was saved is part of what to do next. */

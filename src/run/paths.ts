@@ -33,6 +33,8 @@ export interface RunPaths {
   readonly validationLog: string;
   readonly importReport: string;
   readonly review: string;
+  /** Who asked the run to stop with `guardloop stop`; written before its owner is told. */
+  readonly stopRequest: string;
   /** Held by a command that works on the run after its end, so that recovery leaves it alone. */
   readonly busy: string;
 }
@@ -61,6 +63,7 @@ export function runPaths(stateDir: string, runId: string): RunPaths {
     validationLog: join(root, "validation.log"),
     importReport: join(root, "import.json"),
     review: join(root, "review.json"),
+    stopRequest: join(root, "stop-request.json"),
     busy: join(root, "busy"),
   };
 }

@@ -19,6 +19,7 @@ import { removeOrphans } from "./afterwards/orphans.ts";
 import type { RecoverServices, Recovery, Report } from "./afterwards/recovery.ts";
 import { salvage } from "./afterwards/salvage.ts";
 import type { RunServices } from "./services.ts";
+import { readStopRequest, stoppedBy } from "./stop-request.ts";
 import { type AgentRan, removeContainers } from "./stages/agent.ts";
 import { type Collected, collectStage } from "./stages/collect.ts";
 import { type Imported, importStage } from "./stages/import.ts";
@@ -75,12 +76,19 @@ async function endDeadRun(
   return imported === undefined ? interrupted(services, run) : finished(services, imported);
 }
 
-function interrupted(services: RunServices, run: RunRecord): Result<string, Failure> {
+async function interrupted(
+  services: RunServices,
+  run: RunRecord,
+): Promise<Result<string, Failure>> {
   const stage =
     run.stages.findLast((timing) => timing.outcome === "running")?.stage ??
     run.stages.at(-1)?.stage ??
     "spec";
-  const message = `The process that owned the run died in the stage ${stage}.`;
+  const request = await readStopRequest(services.paths);
+  const message =
+    request === undefined
+      ? `The process that owned the run died in the stage ${stage}.`
+      : `${stoppedBy(request)}, in the stage ${stage}.`;
   record(services, run.id, { type: "run-interrupted", stage, message });
   return ok(`Run ${run.id} was ended: its owner died in the stage ${stage}.`);
 }

@@ -1,4 +1,4 @@
-import type { AgentAdapter } from "../agents/port.ts";
+import type { AgentAdapter, AgentEvent } from "../agents/port.ts";
 import type { HostEnvironment } from "../core/environment.ts";
 import type { StoredEvent } from "../core/events.ts";
 import type { Engine } from "../engine/port.ts";
@@ -12,6 +12,13 @@ export type Progress =
   | { readonly type: "event"; readonly stored: StoredEvent }
   /** A chunk of the agent's output; untrusted bytes. */
   | { readonly type: "agent-output"; readonly runId: string; readonly chunk: Buffer }
+  /** What the agent's adapter understood of it; untrusted text. */
+  | {
+      readonly type: "agent-event";
+      readonly runId: string;
+      readonly at: string;
+      readonly event: AgentEvent;
+    }
   | { readonly type: "notice"; readonly runId: string | null; readonly text: string };
 
 /** What stages work with; handed in, so that nothing in the flow reaches for the outside by itself. */

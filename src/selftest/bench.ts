@@ -84,6 +84,7 @@ export async function openBench(place: Place, setup: BenchSetup): Promise<Result
       principal: principal.value,
       head: head.value,
       settings: settings.value,
+      origins: [],
       adapter,
       engine: facts,
       image,

@@ -39,6 +39,7 @@ const CATALOGUE = [
   ...numbered("S", 3),
   ...numbered("V", 3),
   ...numbered("P", 3),
+  ...numbered("K", 3),
 ];
 
 /** The tests that a cell names and that are not there: a file, and how names in it begin. */

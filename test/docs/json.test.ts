@@ -83,6 +83,9 @@ async function decisions(): Promise<void> {
   const listed = JSON.parse((await world.guardloop(["runs", "--json"])).stdout);
   const first = String(listed.runs[1].id);
   await call(world, `review ${first}`);
+  const archive = join(world.root, "run.tar.gz");
+  await call(world, `export ${first} --output ${archive}`);
+  await call(world, `verify ${archive}`);
   for (const verb of ["promote", "rollback", "restore", "discard", "restore"]) {
     await call(world, `${verb} ${first}`);
     await call(world, `show ${first}`);
@@ -122,6 +125,7 @@ async function failures(): Promise<void> {
   installProgram("treehouse.js", join(world.bin, "treehouse"));
   writeFileSync(join(world.bin, "treehouse.faults.json"), JSON.stringify({ exit3: true }));
   await run(world, `${FINISH} echo y > y.txt`, ["--lease", "treehouse"]);
+  await call(world, "show @last");
   writeFileSync(join(world.bin, "treehouse.faults.json"), "{}");
   await call(world, "runs");
   await call(world, "review @last");
@@ -134,16 +138,37 @@ async function failures(): Promise<void> {
 async function whileItRuns(): Promise<void> {
   world.git("clean", "-fdq");
   const started = join(world.root, "started");
-  let pid = 0;
-  const ended = world.run(`touch ${started}; sleep 60`, ["--json", "--lease", "builtin"], {
-    onStart: (id) => (pid = id),
-  });
+  await watchedRun();
+  const ended = world.run(`touch ${started}; sleep 60`, ["--json", "--lease", "builtin"]);
   while (!existsSync(started)) await delay(50);
   await call(world, "runs");
   await call(world, "show @last");
-  process.kill(pid, "SIGINT");
+  const watching = call(world, "watch");
+  await call(world, "stop @last");
   keep("guardloop run", (await ended).stdout);
+  await watching;
   await showOldRecords();
+}
+
+/** A run that is let go when its watcher has seen all there is to see. */
+async function watchedRun(): Promise<void> {
+  const wait = join(world.root, "wait");
+  const begun = join(world.root, "begun");
+  writeFileSync(wait, "");
+  const ended = world.run(
+    `echo said; touch half ${begun}; while [ -e ${wait} ]; do sleep 0.1; done; ${GOOD_AGENT}`,
+    ["--lease", "builtin"],
+  );
+  while (!existsSync(begun)) await delay(50);
+  // The run itself looks at its container from time to time: that becomes its peaks.
+  while (!world.dockerCalls().some(({ argv }) => argv[0] === "stats")) await delay(50);
+  let seen = "";
+  const watching = world.guardloop(["watch", "--json"], { onStdout: (text) => (seen += text) });
+  while (!/"container":\{.*"files":\{/.test(seen)) await delay(50);
+  rmSync(wait);
+  keep("guardloop watch", (await watching).stdout);
+  await ended;
+  await call(world, "show @last");
 }
 
 /** A record of 0.1, which kept less of the engine, and one that cannot be read. */

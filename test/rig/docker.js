@@ -38,7 +38,7 @@ if (faults.daemonGone === true)
   );
 
 const verb = argv[0] === "image" ? `image ${argv[1]}` : argv[0];
-const verbs = { info, "image inspect": inspectImage, run, ps, kill, rm, events };
+const verbs = { info, "image inspect": inspectImage, run, ps, kill, rm, events, stats };
 const handler = verbs[verb];
 if (handler === undefined) die(`docker: '${verb}' is not scripted`, 1);
 await handler();
@@ -153,6 +153,15 @@ function rm() {
     process.kill(-JSON.parse(readFileSync(file, "utf8")).pid, "SIGKILL");
   } catch {}
   rmSync(file, { force: true });
+}
+
+function stats() {
+  const name = argv.at(-1);
+  if (!existsSync(join(containers, name))) noSuchContainer(name);
+  const { cpu = "12.50%", memory = isPodman ? "268.4MB / 4.295GB" : "256MiB / 4GiB" } =
+    faults.stats ?? {};
+  if (isPodman) console.log(JSON.stringify([{ name, cpu_percent: cpu, mem_usage: memory }]));
+  else console.log(JSON.stringify({ Name: name, CPUPerc: cpu, MemUsage: memory }));
 }
 
 function events() {

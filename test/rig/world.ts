@@ -61,6 +61,7 @@ export interface CallOptions {
   /** Called with the process once it runs, for tests that signal it. */
   readonly onStart?: (pid: number) => void;
   readonly onStderr?: (text: string) => void;
+  readonly onStdout?: (text: string) => void;
 }
 
 /** `runsc` is Docker with gVisor's runtime. */
@@ -213,7 +214,10 @@ function start(
     });
     let stdout = "";
     let stderr = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text;
+      options.onStdout?.(text);
+    });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       stderr += text;
       options.onStderr?.(text);

@@ -22,6 +22,10 @@ const COMMANDS = [
   ["trust"],
   ["validate"],
   ["salvage"],
+  ["stop"],
+  ["watch"],
+  ["export"],
+  ["verify"],
   ["branches"],
 ] as const;
 
@@ -35,6 +39,7 @@ const ABOUT_A_RUN = [
   "rollback",
   "validate",
   "salvage",
+  "stop",
 ];
 
 describe("help", () => {

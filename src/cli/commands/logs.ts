@@ -16,16 +16,18 @@ export function logsCommand(context: Context, finish: Finish): Command {
     name: "logs",
     summary: "print what the agent printed, also while it works",
     description:
-      "Prints the output of the guest and the agent, with control characters made visible. --events prints what guardloop understood of the agent's event stream, one JSON object a line.",
+      "Prints the output of the guest and the agent, with control characters made visible. --raw prints the bytes as they came; on a terminal they are made visible all the same. --events prints what guardloop understood of the agent's event stream, one JSON object a line.",
     exits: [EXIT.done, EXIT.usage, EXIT.refused],
     examples: [
       "guardloop logs @last",
       "guardloop logs @last --follow",
       "guardloop logs @last --events",
+      "guardloop logs @last --raw",
     ],
   })
     .argument("<run>", "id, unique prefix, or @last")
     .option("-f, --follow", "go on until the run has ended")
+    .option("--raw", "print the bytes as they are, into a pipe or a file")
     .option("--events", "print the agent's events instead")
     .option("--validation", "print the output of the validation commands instead");
   return action(command, { context, finish }, perform);
@@ -57,6 +59,7 @@ async function printLog(call: Call, paths: RunPaths, at: WithRun): Promise<void>
   const { output, interrupt } = call.context;
   const file = call.options.validation === true ? paths.validationLog : paths.agentLog;
   const decoder = new StringDecoder("utf8");
+  const isRaw = call.options.raw === true && output.goesTo === "elsewhere";
   let offset = 0;
   let rest = "";
   const more = async (): Promise<void> => {
@@ -66,6 +69,10 @@ async function printLog(call: Call, paths: RunPaths, at: WithRun): Promise<void>
       chunk = await readFrom(file, offset)
     ) {
       offset += chunk.length;
+      if (isRaw) {
+        output.bytes(chunk);
+        continue;
+      }
       const lines = (rest + decoder.write(chunk)).split("\n");
       rest = lines.pop() ?? "";
       for (const line of lines) output.result(line.replace(/\r$/, ""));

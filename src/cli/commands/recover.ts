@@ -1,18 +1,11 @@
-import { join } from "node:path";
 import type { Command } from "commander";
-import { agentAdapter } from "../../agents/registry.ts";
-import { EXIT, type Failure } from "../../core/failures.ts";
-import { type Result, ok } from "../../core/result.ts";
-import { keepAside } from "../../history/damage.ts";
-import type { History } from "../../history/port.ts";
+import { EXIT } from "../../core/failures.ts";
+import { ok } from "../../core/result.ts";
 import type { Recovery } from "../../run/afterwards/recovery.ts";
-import { recover } from "../../run/recover.ts";
-import { type Context, gitProgram, historyOf, principalOf } from "../context.ts";
+import { type Context, principalOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
-import { answeringEngines } from "../engines.ts";
-import { humanProgress } from "../output/progress.ts";
 import { yellow } from "../output/text.ts";
-import { allPools } from "../prepare-run.ts";
+import { recoverRepository } from "../recover-repository.ts";
 
 export function recoverCommand(context: Context, finish: Finish): Command {
   const command = define({
@@ -27,45 +20,12 @@ export function recoverCommand(context: Context, finish: Finish): Command {
 }
 
 async function perform(call: Call): Promise<CommandEnd> {
-  const { context } = call;
-  const git = gitProgram(context);
-  if (!git.ok) return git;
-  const principal = await principalOf(context);
+  const principal = await principalOf(call.context);
   if (!principal.ok) return principal;
-  const engines = await answeringEngines(context);
-  if (!engines.ok) return engines;
-  const opened = await openOrBegin(context);
-  if (!opened.ok) return opened;
-  using history = opened.value.history;
-  const recovery = await recover({
-    env: context.env,
-    gitProgram: git.value,
-    principal: principal.value,
-    engines: engines.value,
-    pools: await allPools(context, principal.value),
-    history,
-    adapter: agentAdapter("command"),
-    guestBundle: join(context.packageRoot, "dist/guest/guest.mjs"),
-    now: context.now,
-    report: call.format === "json" ? () => undefined : humanProgress(context.output),
-    signal: context.interrupt,
-  });
-  say(call, { ...recovery, actions: [...opened.value.actions, ...recovery.actions] });
-  return ok(recovery.problems.length > 0 ? EXIT.failed : EXIT.done);
-}
-
-/** A damaged history is kept aside and a new one begun; what recovery finds on the disk fills it. */
-async function openOrBegin(
-  context: Context,
-): Promise<Result<{ history: History; actions: readonly string[] }, Failure>> {
-  const opened = await historyOf(context);
-  if (opened.ok) return ok({ history: opened.value, actions: [] });
-  if (opened.error.code !== "history-damaged") return opened;
-  const aside = await keepAside(context.env.stateDir, context.now());
-  const begun = await historyOf(context);
-  return begun.ok
-    ? ok({ history: begun.value, actions: [`The damaged history is kept as ${aside}.`] })
-    : begun;
+  const recovery = await recoverRepository(call, principal.value);
+  if (!recovery.ok) return recovery;
+  say(call, recovery.value);
+  return ok(recovery.value.problems.length > 0 ? EXIT.failed : EXIT.done);
 }
 
 function say(call: Call, recovery: Recovery): void {

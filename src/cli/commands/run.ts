@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { EXIT, exitStatusOf } from "../../core/failures.ts";
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
+import type { RunRecord } from "../../core/run-record.ts";
 import type { History } from "../../history/port.ts";
 import { promote } from "../../run/decide/promote.ts";
 import type { FinishedRun } from "../../run/flow.ts";
@@ -11,10 +12,11 @@ import { type SeriesEnd, type SeriesServices, runSeries } from "../../run/series
 import { type Context, gitProgram, historyOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
 import { answeringEngines } from "../engines.ts";
-import { printFailure } from "../output/failure.ts";
 import { engineText } from "../output/engine.ts";
-import { humanProgress, jsonProgress } from "../output/progress.ts";
-import { stateText } from "../output/state.ts";
+import { printFailure } from "../output/failure.ts";
+import { liveProgress } from "../output/live-progress.ts";
+import { jsonProgress } from "../output/progress.ts";
+import { seriesTable } from "../output/series-table.ts";
 import { bold, dim, yellow } from "../output/text.ts";
 import { type PreparedRun, allPools, prepareRun } from "../prepare-run.ts";
 import { addSettingOptions, settingFlags } from "../setting-options.ts";
@@ -50,7 +52,11 @@ async function perform(call: Call): Promise<CommandEnd> {
   const opened = await historyOf(context);
   if (!opened.ok) return opened;
   using history = opened.value;
-  const report = format === "json" ? jsonProgress(context.output) : humanProgress(context.output);
+  using view =
+    format === "json"
+      ? { report: jsonProgress(context.output), [Symbol.dispose]: () => undefined }
+      : liveProgress(context.output, context.now);
+  const { report } = view;
   const services: SeriesServices = {
     env: context.env,
     gitProgram: git.value,
@@ -75,7 +81,8 @@ async function perform(call: Call): Promise<CommandEnd> {
   const series = await runSeries(services, prepared.value.invocation, {
     onReady: (run) => afterReady({ context, history, prepared: prepared.value }, run),
   });
-  return series.ok ? summarise(call, history, series.value) : series;
+  view[Symbol.dispose]();
+  return series.ok ? summarise(call, services, series.value) : series;
 }
 
 /** What is opened beyond the default is said in bold before anything starts. */
@@ -142,8 +149,12 @@ async function afterReady(
   return promoted.ok ? ok(undefined) : promoted;
 }
 
-function summarise(call: Call, history: History, series: SeriesEnd): CommandEnd {
-  const { output } = call.context;
+async function summarise(
+  call: Call,
+  { history, principal }: SeriesServices,
+  series: SeriesEnd,
+): Promise<CommandEnd> {
+  const { output, env } = call.context;
   const status =
     series.failure === undefined ? EXIT.done : exitStatusOf(series.failure.failure.code);
   const ids = series.runs.map((run) => run.runId);
@@ -154,24 +165,14 @@ function summarise(call: Call, history: History, series: SeriesEnd): CommandEnd 
   if (series.failure !== undefined)
     printFailure(output, series.failure.failure, { format: "human", runId: series.failure.runId });
   output.result("");
-  for (const id of ids) {
-    const run = history.run(id);
-    if (run === undefined) continue;
-    output.result(
-      bold(id),
-      "  ",
-      stateText(run.state),
-      `  ${run.task ?? "no task chosen"}  `,
-      run.branch ?? run.failure?.code ?? "",
-    );
-  }
+  const runs = ids.map((id) => history.run(id)).filter((run) => run !== undefined);
+  output.table(await seriesTable(runs, { git: principal.git, stateDir: env.stateDir }));
   output.result(dim(series.why));
-  nextSteps(call, history, ids);
+  nextSteps(call, runs);
   return ok(status);
 }
 
-function nextSteps({ context: { output } }: Call, history: History, ids: readonly string[]): void {
-  const runs = ids.map((id) => history.run(id)).filter((run) => run !== undefined);
+function nextSteps({ context: { output } }: Call, runs: readonly RunRecord[]): void {
   const ready = runs.find((run) => run.state === "ready");
   const failed = runs.find((run) => run.state === "failed");
   if (ready !== undefined) {

@@ -1,108 +1,89 @@
-import { join } from "node:path";
 import type { Command } from "commander";
-import { ARTIFACT } from "../../core/artifacts.ts";
 import { EXIT } from "../../core/failures.ts";
 import { ok } from "../../core/result.ts";
-import type { RunRecord } from "../../core/run-record.ts";
 import type { RunSpec } from "../../core/run-spec.ts";
-import { runPaths } from "../../run/paths.ts";
-import { readOutbox } from "../../run/artifacts/outbox.ts";
-import { readImportReport } from "../../run/stages/import.ts";
-import { readSpec } from "../../run/stages/spec.ts";
+import type { Finding, Severity } from "../../policy/finding.ts";
 import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
+import { printRunPage } from "../output/run-page.ts";
+import { type RunFacts, runFacts } from "../run-facts.ts";
 import { withRun } from "../with-run.ts";
-import { namingRun } from "../output/failure.ts";
-import type { Output } from "../output/output.ts";
-import { duration, size } from "../output/duration.ts";
-import { engineText } from "../output/engine.ts";
-import { printValidation } from "../output/validation.ts";
-import { stateText } from "../output/state.ts";
-import { bold, dim, green, red } from "../output/text.ts";
 import { summaryOf } from "./runs.ts";
 
 export function showCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "show",
-    summary: "show one run: task, stages, artifacts, branch, failure and cure",
+    summary: "show everything about one run: state, what to do, task, result, surroundings",
     description:
-      "Shows what the record of a run holds. RUN is an id, the beginning of one, or @last.",
+      "Shows what the record of a run holds, on one screen. RUN is an id, the beginning of one, or @last. --argv prints the exact call of the container engine instead.",
     exits: [EXIT.done, EXIT.usage, EXIT.refused],
-    examples: ["guardloop show @last", "guardloop show 261129 --json"],
-  }).argument("<run>", "id, unique prefix, or @last");
+    examples: [
+      "guardloop show @last",
+      "guardloop show 261129 --json",
+      "guardloop show @last --argv",
+    ],
+  })
+    .argument("<run>", "id, unique prefix, or @last")
+    .option("--argv", "print how the container was started, an argument a line");
   return action(command, { context, finish }, perform);
 }
 
 async function perform(call: Call): Promise<CommandEnd> {
+  const { output, env, now } = call.context;
   return withRun(call, async ({ run }) => {
-    const paths = runPaths(call.context.env.stateDir, run.id);
-    const spec = await readSpec(paths);
-    const artifacts = await artifactsOf(paths.artifacts);
-    const remarks = (await readImportReport(paths))?.remarks ?? [];
-    if (call.format === "json") {
-      call.context.output.json(
-        toJson(run, {
-          engine: spec.ok ? engineJson(spec.value) : null,
-          artifacts,
-          remarks,
-          record: paths.root,
-        }),
-      );
-      return ok(EXIT.done);
-    }
-    printRun(call.context.output, run, spec.ok ? spec.value : undefined);
-    printStages(call.context.output, run, call.context.now());
-    printArtifacts(call.context.output, artifacts);
-    if (run.validation !== null) printValidation(call.context.output, run.validation);
-    for (const remark of remarks) call.context.output.result("Note        ", remark);
-    printEnd(call.context.output, run);
-    call.context.output.result(dim(`Record      ${paths.root}`));
+    const facts = await runFacts(env.stateDir, run);
+    if (call.format === "json") output.json(toJson(facts));
+    else if (call.options.argv === true) printArgv(call, facts);
+    else printRunPage(output, facts, now());
     return ok(EXIT.done);
   });
 }
 
-interface ArtifactSummary {
-  readonly name: string;
-  readonly sizeBytes: number;
+function printArgv({ context: { output } }: Call, { argv, run }: RunFacts): void {
+  for (const argument of argv) output.result(argument);
+  if (argv.length === 0) output.progress(`Run ${run.id} came to no container.`);
 }
 
-async function artifactsOf(directory: string): Promise<readonly ArtifactSummary[]> {
-  const saved = await readOutbox(directory);
-  if (!saved.ok) return [];
-  const { taskId, commitMessage, manifest, patches } = saved.value;
-  const named = [
-    { name: ARTIFACT.taskId, bytes: taskId },
-    { name: ARTIFACT.commitMessage, bytes: commitMessage },
-    ...patches.map((patch) => ({ name: join(ARTIFACT.patches, patch.name), bytes: patch.bytes })),
-    { name: ARTIFACT.manifest, bytes: manifest },
-  ];
-  return named.flatMap(({ name, bytes }) =>
-    bytes === undefined ? [] : [{ name, sizeBytes: bytes.length }],
-  );
-}
-
-function toJson(
-  run: RunRecord,
-  more: {
-    readonly engine: ReturnType<typeof engineJson> | null;
-    readonly artifacts: readonly ArtifactSummary[];
-    readonly remarks: readonly string[];
-    readonly record: string;
-  },
-) {
+/** The documented shape; see docs/json.md. */
+function toJson({ run, spec, artifacts, remarks, record, ...facts }: RunFacts) {
   const { onto, parentRun, agent, network, stages, failure, salvagedPatches, keptSnapshot } = run;
   const { promotion, rollback, branchPruned, topLevel, validation } = run;
+  const task = spec?.offered.find((one) => one.id === run.task);
   return {
     version: 1,
     run: { ...summaryOf(run), failure, repository: topLevel, onto, parentRun, agent, network },
+    plan: task === undefined ? null : { file: task.file, line: task.line, title: task.title },
+    commits: facts.commits ?? 0,
+    findings: facts.findings === undefined ? null : countsOf(facts.findings),
     stages,
-    ...more,
+    artifacts,
+    remarks,
+    record,
     salvagedPatches,
     keptSnapshot,
     validation,
     promotion,
     rollback,
     branchPruned,
+    ...surroundings(spec, facts.leasePath),
+    specHash: run.specHash,
+    peaks: facts.peaks ?? null,
+    argv: facts.argv,
+  };
+}
+
+function countsOf(findings: readonly Finding[]) {
+  const count = (severity: Severity): number =>
+    findings.filter((one) => one.severity === severity).length;
+  return { block: count("block"), warn: count("warn"), info: count("info") };
+}
+
+/** Where the run did not come to a spec there is no engine, and texts are empty. */
+function surroundings(spec: RunSpec | undefined, leasePath: string | null) {
+  return {
+    engine: spec === undefined ? null : engineJson(spec),
+    lease: { kind: spec?.lease ?? "", path: leasePath ?? "" },
+    settings: spec?.settings ?? [],
   };
 }
 
@@ -110,100 +91,4 @@ function toJson(
 function engineJson({ engine, image }: RunSpec) {
   const { kind, version, runtime = null, rights = null } = engine;
   return { kind, version, runtime, rights, image: image.name, imageId: image.id };
-}
-
-function printRun(output: Output, run: RunRecord, spec: RunSpec | undefined): void {
-  output.result(bold(`Run ${run.id}`), "  ", stateText(run.state));
-  const title = spec?.offered.find((task) => task.id === run.task)?.title;
-  const offered = spec?.offered.map((task) => task.id).join(", ") ?? "";
-  output.result(
-    "Task        ",
-    run.task === null ? `none chosen (offered: ${offered})` : `${run.task} ${title ?? ""}`,
-  );
-  output.result("Repository  ", run.topLevel, `, onto ${run.onto}`);
-  output.result(
-    "Base        ",
-    run.base.slice(0, 12),
-    run.parentRun === null ? "" : `, the tip of run ${run.parentRun}`,
-  );
-  output.result(
-    "Agent       ",
-    run.agent,
-    `, network ${run.network}`,
-    spec === undefined ? "" : `, image ${spec.image.name}`,
-  );
-  if (spec !== undefined) output.result("Engine      ", engineText(spec.engine));
-  if (run.branch !== null)
-    output.result(
-      "Branch      ",
-      run.branch,
-      run.head === null ? "" : ` at ${run.head.slice(0, 12)}`,
-    );
-}
-
-function printStages(output: Output, run: RunRecord, now: Date): void {
-  output.result("Stages");
-  for (const timing of run.stages) {
-    const end = timing.endedAt === null ? now.getTime() : Date.parse(timing.endedAt);
-    const outcome =
-      timing.outcome === "done"
-        ? green("ok")
-        : timing.outcome === "failed"
-          ? red("failed")
-          : timing.outcome;
-    output.result(
-      "  ",
-      timing.stage.padEnd(10),
-      duration(end - Date.parse(timing.startedAt)).padStart(12),
-      "  ",
-      outcome,
-    );
-  }
-}
-
-function printArtifacts(output: Output, artifacts: readonly ArtifactSummary[]): void {
-  output.result("Artifacts", artifacts.length === 0 ? "   none" : "");
-  for (const { name, sizeBytes } of artifacts)
-    output.result("  ", name, dim(`  ${size(sizeBytes)}`));
-}
-
-function printEnd(output: Output, run: RunRecord): void {
-  const { failure, promotion, rollback, keptSnapshot } = run;
-  if (promotion !== null)
-    output.result(
-      "Promoted    ",
-      `${promotion.before.slice(0, 12)} -> ${promotion.after.slice(0, 12)} by ${promotion.by}, ${promotion.how}`,
-      promotion.why === "" ? "" : `: ${promotion.why}`,
-    );
-  if (rollback !== null)
-    output.result(
-      "Rolled back ",
-      `${rollback.before.slice(0, 12)} -> ${rollback.after.slice(0, 12)} by ${rollback.by}, ${rollback.how}`,
-    );
-  if (run.branchPruned !== null)
-    output.result(
-      "Pruned      ",
-      `${run.branchPruned.at.slice(0, 10)} by ${run.branchPruned.by}, as ${run.branchPruned.because}; the branch was at ${run.branchPruned.head}`,
-    );
-  if (run.salvagedPatches > 0 && failure !== null) {
-    const count = run.salvagedPatches === 1 ? "1 patch" : `${run.salvagedPatches} patches`;
-    output.result("Salvaged    ", `${count}, in the record's salvage directory`);
-    output.result(
-      "            ",
-      `Make a branch of it: guardloop salvage ${run.id} --task ID --message TEXT`,
-    );
-  }
-  if (keptSnapshot !== null)
-    output.result(
-      "Kept        ",
-      `snapshot of ${size(keptSnapshot.sizeBytes)} at ${keptSnapshot.path}, until ${keptSnapshot.until.slice(0, 10)}`,
-    );
-  if (failure === null) return;
-  output.result(
-    red("Failure     "),
-    bold(failure.message),
-    dim(` [${failure.code} in ${failure.stage}]`),
-  );
-  for (const line of failure.details) output.result("            ", line);
-  output.result("What to do  ", namingRun(failure.cure, run.id));
 }

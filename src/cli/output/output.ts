@@ -1,8 +1,12 @@
+import { type LiveLines, liveLines } from "./live-lines.ts";
 import { type Segment, render, widthOf } from "./text.ts";
 
 export interface Stream {
   readonly write: (text: string | Uint8Array) => unknown;
   readonly isTTY?: boolean | undefined;
+  /** Of a terminal. */
+  readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
 }
 
 /**
@@ -17,6 +21,8 @@ export interface Output {
   /** One JSON document on one line, on standard output. JSON strings escape control characters by themselves. */
   readonly json: (value: unknown) => void;
   readonly table: (rows: readonly (readonly Segment[])[]) => void;
+  /** Lines that are drawn in place; undefined where the stream is not a terminal. */
+  readonly live: (stream: "stdout" | "stderr") => LiveLines | undefined;
   /** Exact bytes for another program; on a terminal they are made visible like everything else. */
   readonly bytes: (value: Uint8Array) => void;
   /** Where results go: a person reads them on a terminal. */
@@ -34,19 +40,32 @@ interface Streams {
 export function makeOutput(streams: Streams): Output {
   const colourOf = (stream: Stream) =>
     stream.isTTY === true && !streams.noColor ? ("on" as const) : ("off" as const);
-  const result = (...segments: readonly Segment[]): void => {
-    streams.stdout.write(`${render(segments, colourOf(streams.stdout))}\n`);
+  const lives = new Map<"stdout" | "stderr", LiveLines>();
+  // Both streams are usually the same terminal, so whatever is written goes above what is drawn.
+  const write = (stream: Stream, text: string): void => {
+    const [live] = lives.values();
+    if (live === undefined) stream.write(text);
+    else live.above(() => void stream.write(text));
   };
+  const result = (...segments: readonly Segment[]): void =>
+    write(streams.stdout, `${render(segments, colourOf(streams.stdout))}\n`);
   return {
     result,
     progress(...segments): void {
-      streams.stderr.write(`${render(segments, colourOf(streams.stderr))}\n`);
+      write(streams.stderr, `${render(segments, colourOf(streams.stderr))}\n`);
     },
     json(value): void {
-      streams.stdout.write(`${escapeNonAscii(JSON.stringify(value))}\n`);
+      write(streams.stdout, `${escapeNonAscii(JSON.stringify(value))}\n`);
     },
     table(rows): void {
       for (const row of alignRows(rows)) result(...row);
+    },
+    live(name) {
+      const stream = streams[name];
+      if (stream.isTTY !== true) return undefined;
+      const live = lives.get(name) ?? liveLines(stream, colourOf(stream));
+      lives.set(name, live);
+      return live;
     },
     bytes(value): void {
       if (streams.stdout.isTTY === true) result(Buffer.from(value).toString("utf8").trimEnd());

@@ -8,7 +8,7 @@ import { type Segment, bold, dim, green, red, yellow } from "./text.ts";
 export function humanProgress(output: Output): (progress: Progress) => void {
   const startedAt = new Map<StageName, number>();
   return (progress) => {
-    if (progress.type === "agent-output") return;
+    if (progress.type === "agent-output" || progress.type === "agent-event") return;
     if (progress.type === "notice") {
       output.progress(yellow("note: "), progress.text);
       return;
@@ -25,7 +25,7 @@ function printEvent(output: Output, stored: StoredEvent, startedAt: Map<StageNam
       if (event.stage === "agent")
         output.progress(
           "  ",
-          dim(`agent     works … (watch it with: guardloop logs ${stored.runId} --follow)`),
+          dim(`agent     works … (watch it with: guardloop watch ${stored.runId})`),
         );
       break;
     case "stage-done":
@@ -102,9 +102,8 @@ function detail(output: unknown): string {
   if ("imported" in output)
     return words(output.imported, (one) => counted(Number(one.commits), "commit"));
   if ("reviewed" in output)
-    return words(
-      output.reviewed,
-      (one) => `  ${Array.isArray(one.findings) ? one.findings.length : 0} findings`,
+    return words(output.reviewed, (one) =>
+      counted(Array.isArray(one.findings) ? one.findings.length : 0, "finding"),
     );
   return "";
 }
@@ -121,7 +120,7 @@ function words(value: unknown, say: (value: Record<string, unknown>) => string):
 /** One JSON event a line; the agent's own output is left to `logs`. */
 export function jsonProgress(output: Output): (progress: Progress) => void {
   return (progress) => {
-    if (progress.type === "agent-output") return;
+    if (progress.type === "agent-output" || progress.type === "agent-event") return;
     if (progress.type === "notice") {
       output.json({ version: 1, type: "notice", run: progress.runId, text: progress.text });
       return;

@@ -1,6 +1,8 @@
+import { z } from "zod";
 import { type EngineClient, parseJson } from "../client.ts";
 import { type Listed, type Words, commandLineEngine } from "../command-line.ts";
 import type { Engine } from "../port.ts";
+import type { PrintedStats } from "../stats.ts";
 import { probeDocker } from "./facts.ts";
 
 const WORDS: Words = {
@@ -11,6 +13,8 @@ const WORDS: Words = {
   readList,
   memoryEvents: ["--filter=event=oom", "--format={{json .Action}}"],
   showMemoryLimit: (stdout) => parseJson(firstLine(stdout)) === "oom",
+  stats: ["stats", "--no-stream", "--format={{json .}}"],
+  readStats,
 };
 
 /** @param runtime a runtime that the server knows; empty for its default. */
@@ -31,6 +35,14 @@ function readList(stdout: Buffer): readonly Listed[] | undefined {
   const found = rows.map((row) => row.split("\t"));
   if (found.some((fields) => fields.length !== 2)) return undefined;
   return found.map(([name = "", runId = ""]) => ({ name, runId }));
+}
+
+/** As `docker stats --format '{{json .}}'` prints it: every value is text for people. */
+const STATS = z.object({ CPUPerc: z.string(), MemUsage: z.string() });
+
+function readStats(stdout: Buffer): PrintedStats | undefined {
+  const stats = STATS.safeParse(parseJson(stdout)).data;
+  return stats && { cpu: stats.CPUPerc, memory: stats.MemUsage };
 }
 
 function firstLine(bytes: Buffer): Buffer {

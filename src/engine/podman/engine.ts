@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type EngineClient, parseJson } from "../client.ts";
 import { type Listed, type Words, commandLineEngine } from "../command-line.ts";
 import type { Engine } from "../port.ts";
+import type { PrintedStats } from "../stats.ts";
 import { type PodmanHost, probePodman } from "./facts.ts";
 
 const WORDS: Words = {
@@ -14,6 +15,8 @@ const WORDS: Words = {
   // Podman has no event of its own for the limit. Newer ones say it with the event of the container's end.
   memoryEvents: ["--stream=false", "--filter=event=died", "--format=json"],
   showMemoryLimit: (stdout) => eventsOf(stdout).some(isOutOfMemory),
+  stats: ["stats", "--no-stream", "--format=json"],
+  readStats,
 };
 
 export interface PodmanOptions {
@@ -48,6 +51,14 @@ function readList(stdout: Buffer): readonly Listed[] | undefined {
     name,
     runId: Labels["guardloop.run"] ?? "",
   }));
+}
+
+/** As `podman stats --format=json` prints it: a list of what was asked for, every value as text for people. */
+const STATS = z.array(z.object({ cpu_percent: z.string(), mem_usage: z.string() }));
+
+function readStats(stdout: Buffer): PrintedStats | undefined {
+  const [stats] = STATS.safeParse(parseJson(stdout)).data ?? [];
+  return stats && { cpu: stats.cpu_percent, memory: stats.mem_usage };
 }
 
 /** Events come as one JSON object a line. */

@@ -1,4 +1,5 @@
 import type { AgentAdapter, Launch } from "../../agents/port.ts";
+import type { ResolvedSettings } from "../../config/load.ts";
 import type { Settings } from "../../config/settings.ts";
 import { type Failure, fail } from "../../core/failures.ts";
 import { newRunId } from "../../core/ids.ts";
@@ -23,6 +24,8 @@ export interface Invocation {
   /** The principal checkout as the invocation found it. */
   readonly head: Head;
   readonly settings: Settings;
+  /** Where each setting came from. */
+  readonly origins: ResolvedSettings["origins"];
   readonly adapter: AgentAdapter;
   readonly engine: EngineFacts;
   readonly image: ImageFacts;
@@ -123,7 +126,12 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     agent: agentPart(invocation, launch),
     prompt: prompt.value,
     engine: enginePart(invocation.engine),
-    image: { name: settings.container.image, id: invocation.image.id },
+    image: {
+      name: settings.container.image,
+      id: invocation.image.id,
+      labels: invocation.image.labels,
+    },
+    settings: invocation.origins,
     network: settings.network.mode,
     container: containerPart(settings, invocation.engine),
     limits: {

@@ -26,7 +26,9 @@ export async function agentRecorder(services: RunServices, runId: string) {
   const line = (text: string): void => {
     if (text.startsWith(GUEST_PREFIX)) return;
     const at = services.now().toISOString();
-    const lines = parse(text).map((event) => `${JSON.stringify({ at, ...event })}\n`);
+    const understood = parse(text);
+    for (const event of understood) services.report({ type: "agent-event", runId, at, event });
+    const lines = understood.map((event) => `${JSON.stringify({ at, ...event })}\n`);
     if (lines.length > 0) write(events, lines.join(""));
   };
   return {

@@ -1,4 +1,5 @@
 import { DEADLINES } from "../../core/limits.ts";
+import { idleTime } from "./idle-time.ts";
 
 /** What ended a container before its time. */
 export type Clock = "wall-limit" | "idle-limit" | "interrupted";
@@ -15,14 +16,14 @@ export interface ClockOptions {
 
 /**
  * The wall and idle clocks of one container. They run on monotonic time, so a change of the system's clock does not
- * end a run.
+ * end a run, and the idle clock leaves out the time in which the machine slept.
  */
 export function startClocks(
   limits: { readonly wallMs: number; readonly idleMs: number },
   options: ClockOptions,
 ) {
   const start = performance.now();
-  let lastOutput = start;
+  const idle = idleTime(start);
   let reached: Clock | undefined;
   let repeat: NodeJS.Timeout | undefined;
   let hard: NodeJS.Timeout | undefined;
@@ -36,14 +37,15 @@ export function startClocks(
   const onAbort = (): void => end("interrupted");
   const ticker = setInterval(() => {
     const now = performance.now();
+    const idleMs = idle.tick(now);
     if (now - start > limits.wallMs) end("wall-limit");
-    else if (now - lastOutput > limits.idleMs) end("idle-limit");
+    else if (idleMs > limits.idleMs) end("idle-limit");
   }, TICK_MS);
   if (options.signal.aborted) onAbort();
   else options.signal.addEventListener("abort", onAbort, { once: true });
   return {
     sawOutput(): void {
-      lastOutput = performance.now();
+      idle.sawOutput(performance.now());
     },
     reached: (): Clock | undefined => reached,
     [Symbol.dispose](): void {

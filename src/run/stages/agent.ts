@@ -6,6 +6,7 @@ import { writeAtomic } from "../../files/write-atomic.ts";
 import { agentRecorder } from "../container/agent-recorder.ts";
 import { startClocks } from "../container/clocks.ts";
 import { containerSpec } from "../container/container.ts";
+import { watchResources } from "../container/resource-peaks.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
 
@@ -67,6 +68,7 @@ async function runContainer(
     signal: services.signal,
     onLimit: (name) => void services.engine.signal(container.name, name),
   });
+  using resources = watchResources(services.engine, container.name);
   const startedAt = services.now().toISOString();
   const end = await services.engine.run(
     container,
@@ -85,7 +87,9 @@ async function runContainer(
   const hitMemoryLimit = end.ok && end.value.outOfMemory;
   const wasKilled = exitCode === KILLED || (isGvisor(spec) && exitCode === SANDBOX_ENDED);
   const kind = limit ?? (wasKilled ? killedKind(hitMemoryLimit) : "finished");
-  return ok({ kind, exitCode, startedAt, endedAt, hitMemoryLimit });
+  const peaks = resources.seen();
+  const measured = peaks === undefined ? {} : { peaks };
+  return ok({ kind, exitCode, startedAt, endedAt, hitMemoryLimit, ...measured });
 }
 
 /** Not every engine reports its memory limit, so a kill that was not ours may be that as well. */

@@ -1,0 +1,56 @@
+import { join } from "node:path";
+import { agentAdapter } from "../agents/registry.ts";
+import type { Failure } from "../core/failures.ts";
+import { type Result, ok } from "../core/result.ts";
+import type { Principal } from "../git/principal.ts";
+import { keepAside } from "../history/damage.ts";
+import type { History } from "../history/port.ts";
+import type { Recovery } from "../run/afterwards/recovery.ts";
+import { recover } from "../run/recover.ts";
+import { type Context, gitProgram, historyOf } from "./context.ts";
+import type { Call } from "./define.ts";
+import { answeringEngines } from "./engines.ts";
+import { humanProgress } from "./output/progress.ts";
+import { allPools } from "./prepare-run.ts";
+
+/** Recovers the dead runs of one repository; refuses before anything is changed when no engine answers. */
+export async function recoverRepository(
+  { context, format }: Call,
+  principal: Principal,
+): Promise<Result<Recovery, Failure>> {
+  const git = gitProgram(context);
+  if (!git.ok) return git;
+  const engines = await answeringEngines(context);
+  if (!engines.ok) return engines;
+  const opened = await openOrBegin(context);
+  if (!opened.ok) return opened;
+  using history = opened.value.history;
+  const recovery = await recover({
+    env: context.env,
+    gitProgram: git.value,
+    principal,
+    engines: engines.value,
+    pools: await allPools(context, principal),
+    history,
+    adapter: agentAdapter("command"),
+    guestBundle: join(context.packageRoot, "dist/guest/guest.mjs"),
+    now: context.now,
+    report: format === "json" ? () => undefined : humanProgress(context.output),
+    signal: context.interrupt,
+  });
+  return ok({ ...recovery, actions: [...opened.value.actions, ...recovery.actions] });
+}
+
+/** A damaged history is kept aside and a new one begun; what recovery finds on the disk fills it. */
+async function openOrBegin(
+  context: Context,
+): Promise<Result<{ history: History; actions: readonly string[] }, Failure>> {
+  const opened = await historyOf(context);
+  if (opened.ok) return ok({ history: opened.value, actions: [] });
+  if (opened.error.code !== "history-damaged") return opened;
+  const aside = await keepAside(context.env.stateDir, context.now());
+  const begun = await historyOf(context);
+  return begun.ok
+    ? ok({ history: begun.value, actions: [`The damaged history is kept as ${aside}.`] })
+    : begun;
+}

@@ -1,0 +1,137 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { HostEnvironment } from "../core/environment.ts";
+import type { StoredEvent } from "../core/events.ts";
+import { type Failure, fail } from "../core/failures.ts";
+import { type Result, ok } from "../core/result.ts";
+import type { RunRecord } from "../core/run-record.ts";
+import type { History } from "../history/port.ts";
+import { type Signalled, mayBeAlive, signalOwner } from "../process/owner.ts";
+import { runPaths } from "./paths.ts";
+import {
+  STOP_SIGNAL,
+  type StopRequest,
+  withdrawStopRequest,
+  writeStopRequest,
+} from "./stop-request.ts";
+
+const POLL_MS = 200;
+/** After this an owner that does not answer is killed. Only with `--now`. */
+const AT_ONCE_PATIENCE_MS = 10_000;
+
+export interface StopServices {
+  readonly env: HostEnvironment;
+  readonly history: History;
+  readonly now: () => Date;
+  /** Aborted when the person who waits loses patience; the run goes on ending. */
+  readonly signal: AbortSignal;
+}
+
+export interface StopOrder {
+  readonly run: RunRecord;
+  readonly how: StopRequest["how"];
+}
+
+/** The running runs of the same process: they end together. The run itself is among them. */
+export function runsOfOwner(history: History, { owner }: RunRecord): readonly RunRecord[] {
+  return history
+    .runs()
+    .filter(
+      (run) =>
+        run.state === "running" &&
+        run.owner.pid === owner.pid &&
+        run.owner.startTime === owner.startTime &&
+        run.owner.bootId === owner.bootId &&
+        run.owner.host === owner.host,
+    );
+}
+
+/** Tells the owner of a running run to end. Who asked is on disk before, so that the run can say it. */
+export async function tellToStop(
+  services: StopServices,
+  { run, how }: StopOrder,
+): Promise<Result<void, Failure>> {
+  const { env, history, now } = services;
+  const all = runsOfOwner(history, run).map((one) => runPaths(env.stateDir, one.id));
+  const request: StopRequest = { version: 1, by: env.user, at: now().toISOString(), how };
+  for (const paths of all) await writeStopRequest(paths, request);
+  const signalled =
+    how === "in-order"
+      ? signalOwner(run.owner, env.hostname, STOP_SIGNAL)
+      : await endAtOnce(run, env.hostname);
+  if (signalled === "sent") return ok(undefined);
+  for (const paths of all) await withdrawStopRequest(paths);
+  return refuseUnreached(run, signalled);
+}
+
+/** SIGTERM until the process is gone: signals that come together count as one, and only the second one ends it. */
+async function endAtOnce(run: RunRecord, host: string): Promise<Signalled> {
+  const first = signalOwner(run.owner, host, "SIGTERM");
+  if (first !== "sent") return first;
+  const start = performance.now();
+  while (mayBeAlive(run.owner, host)) {
+    await delay(POLL_MS);
+    const patient = performance.now() - start < AT_ONCE_PATIENCE_MS;
+    signalOwner(run.owner, host, patient ? "SIGTERM" : "SIGKILL");
+  }
+  return "sent";
+}
+
+/** Says why an owner cannot be told anything. */
+export function refuseUnreached(
+  { id, owner }: RunRecord,
+  why: Exclude<Signalled, "sent">,
+): Result<never, Failure> {
+  switch (why) {
+    case "gone":
+      return fail("owner-gone", `The process that owned run ${id} is gone, so nothing runs.`, {
+        cure: "Run `guardloop recover`: it saves the work and cleans up.",
+      });
+    case "elsewhere":
+      return fail(
+        "owner-out-of-reach",
+        `Run ${id} belongs to a process on the host ${owner.host}, which cannot be reached from here.`,
+        { cure: `Run the command on ${owner.host}.` },
+      );
+    case "denied":
+      return fail(
+        "owner-out-of-reach",
+        `Run ${id} belongs to process ${owner.pid} of another user.`,
+        { cure: "Run the command as that user." },
+      );
+    case "unproven":
+      return fail(
+        "owner-out-of-reach",
+        `It cannot be proven that process ${owner.pid} is the one that owns run ${id}, so it was left alone.`,
+        { cure: "Press Ctrl-C in the terminal in which it runs." },
+      );
+  }
+}
+
+export type Waited = "ended" | "owner-gone" | "out-of-patience" | "interrupted";
+
+/** Waits until a run's record says how it ended, telling of every event on the way. */
+export async function waitForEnd(
+  services: StopServices,
+  run: RunRecord,
+  wait: { readonly limitMs: number; readonly onEvent: (event: StoredEvent) => void },
+): Promise<Waited> {
+  let seen = services.history.events(run.id).at(-1)?.seq ?? 0;
+  const start = performance.now();
+  const tellNew = (): void => {
+    for (const stored of services.history.events(run.id)) {
+      if (stored.seq <= seen) continue;
+      seen = stored.seq;
+      wait.onEvent(stored);
+    }
+  };
+  for (;;) {
+    // Asked before the record: an owner that ends well writes its last event, then goes.
+    const alive = mayBeAlive(run.owner, services.env.hostname);
+    tellNew();
+    if (services.history.run(run.id)?.state !== "running") return "ended";
+    if (!alive) return "owner-gone";
+    if (services.signal.aborted) return "interrupted";
+    if (performance.now() - start > wait.limitMs) return "out-of-patience";
+    await delay(POLL_MS, undefined, { signal: services.signal }).catch(() => undefined);
+  }
+}

@@ -28,7 +28,7 @@ export async function takeLock(path: string, owner: Owner): Promise<HeldLock | {
       if (linked) return held(path);
       const holder = await readOwner(path);
       if (holder !== undefined && mayBeAlive(holder, owner.host)) return { heldBy: holder.pid };
-      await removeStale(path, mine);
+      await removeStale(path, mine, owner.host);
     }
     return { heldBy: 0 };
   } finally {
@@ -61,9 +61,15 @@ async function readOwner(path: string): Promise<Owner | undefined> {
   }
 }
 
-/** Renaming first means that of two processes that find the same stale lock only one removes it. */
-async function removeStale(path: string, mine: string): Promise<void> {
+/**
+ * Of two processes that find the same stale lock the second may take away what the first has just made: what was
+ * renamed is looked at, and a living owner's is put back.
+ */
+async function removeStale(path: string, mine: string, host: string): Promise<void> {
   const aside = `${mine}.stale`;
   await rename(path, aside).catch(() => undefined);
+  const taken = await readOwner(aside);
+  if (taken !== undefined && mayBeAlive(taken, host))
+    await link(aside, path).catch(() => undefined);
   await unlink(aside).catch(() => undefined);
 }

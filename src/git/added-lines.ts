@@ -1,6 +1,6 @@
 import type { Failure } from "../core/failures.ts";
-import { type Result, ok } from "../core/result.ts";
-import { type Git, gitOutput } from "./git.ts";
+import { type Result, err, ok } from "../core/result.ts";
+import { type Git, gitFailure } from "./git.ts";
 
 export interface AddedLine {
   readonly path: string;
@@ -9,6 +9,15 @@ export interface AddedLine {
   /** Counted from 1, in the new file. */
   readonly lineNumber: number;
 }
+
+export interface AddedLines {
+  readonly lines: readonly AddedLine[];
+  /** `cut` where there are more than are looked at: a small patch can add tens of millions of lines. */
+  readonly extent: "whole" | "cut";
+}
+
+const MAX_DIFF_BYTES = 128 * 1024 * 1024;
+const MAX_LINES = 1_000_000;
 
 const HUNK = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 
@@ -20,27 +29,27 @@ export async function addedLines(
   git: Git,
   from: string,
   to: string,
-): Promise<Result<readonly AddedLine[], Failure>> {
-  const diff = await gitOutput(
-    git,
-    [
-      "diff-tree",
-      "-r",
-      "-p",
-      "--text",
-      "--unified=0",
-      "--no-renames",
-      "--no-ext-diff",
-      "--no-textconv",
-      "--no-color",
-      "--src-prefix=a/",
-      "--dst-prefix=b/",
-      from,
-      to,
-    ],
-    { maxOutputBytes: 512 * 1024 * 1024 },
-  );
-  return diff.ok ? ok(linesOf(diff.value.toString("utf8"))) : diff;
+): Promise<Result<AddedLines, Failure>> {
+  const args = [
+    "diff-tree",
+    "-r",
+    "-p",
+    "--text",
+    "--unified=0",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+    from,
+    to,
+  ];
+  const exit = await git.exec(args, { maxOutputBytes: MAX_DIFF_BYTES });
+  if (exit.code !== 0 || exit.ended !== "by-itself") return err(gitFailure(args, exit));
+  const lines = linesOf(exit.stdout.toString("utf8"));
+  const extent = exit.truncated || lines.length === MAX_LINES ? "cut" : "whole";
+  return ok({ lines, extent });
 }
 
 /**
@@ -52,7 +61,8 @@ function linesOf(diff: string): readonly AddedLine[] {
   let path = "";
   let lineNumber = 0;
   let left = { deleted: 0, added: 0 };
-  for (const line of diff.split("\n")) {
+  for (const line of linesIn(diff)) {
+    if (found.length === MAX_LINES) break;
     if (left.deleted > 0 && line.startsWith("-")) left.deleted -= 1;
     else if (left.added > 0 && line.startsWith("+")) {
       found.push({ path, line: line.slice(1), lineNumber });
@@ -67,6 +77,16 @@ function linesOf(diff: string): readonly AddedLine[] {
     }
   }
   return found;
+}
+
+/** One after another: all of them at once could be tens of millions of texts. */
+function* linesIn(text: string): Generator<string> {
+  for (let at = 0; at < text.length;) {
+    const feed = text.indexOf("\n", at);
+    const end = feed === -1 ? text.length : feed;
+    yield text.slice(at, end);
+    at = end + 1;
+  }
 }
 
 /** Git writes a name with unusual bytes in quotes, as C does; and a tab behind a name with spaces. */

@@ -1,10 +1,12 @@
 import type { Failure } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
-import { blobSizes } from "./blobs.ts";
+import { blobSizes, readBlobs } from "./blobs.ts";
 import { type Git, gitOutput } from "./git.ts";
 import { type ChangedEntry, changedEntries } from "./tree-check.ts";
 
 const LINK_TARGET_BYTES = 4096;
+/** Stands for a target that no system takes; as an absolute path it counts as one that leads out of the tree. */
+const UNREADABLE_TARGET = "/(too long to be a path)";
 
 /** A changed entry with what its content is. Lines are 0 for binary content. */
 export interface MeasuredEntry extends ChangedEntry {
@@ -32,6 +34,13 @@ export async function measureChanges(
     entries.value.map((entry) => entry.newBlob),
   );
   if (!sizes.ok) return sizes;
+  const links = entries.value.filter((entry) => entry.newMode === "120000");
+  const small = links.filter((link) => (sizes.value.get(link.newBlob) ?? 0) <= LINK_TARGET_BYTES);
+  const targets = await readBlobs(
+    git,
+    small.map((link) => link.newBlob),
+  );
+  if (!targets.ok) return targets;
   const measured: MeasuredEntry[] = [];
   for (const entry of entries.value) {
     const count = lines.value.get(entry.path) ?? NO_LINES;
@@ -41,7 +50,10 @@ export async function measureChanges(
       deletedLines: count.deleted,
       content: count.content,
       sizeBytes: sizes.value.get(entry.newBlob) ?? 0,
-      linkTarget: entry.newMode === "120000" ? await linkTarget(git, entry.newBlob) : null,
+      linkTarget:
+        entry.newMode === "120000"
+          ? (targets.value.get(entry.newBlob)?.toString("utf8") ?? UNREADABLE_TARGET)
+          : null,
     });
   }
   return ok(measured);
@@ -92,11 +104,6 @@ async function lineCounts(
     });
   }
   return ok(counts);
-}
-
-async function linkTarget(git: Git, blob: string): Promise<string> {
-  const exit = await git.exec(["cat-file", "blob", blob], { maxOutputBytes: LINK_TARGET_BYTES });
-  return exit.stdout.toString("utf8");
 }
 
 export interface CommitSummary {

@@ -29,6 +29,8 @@ export async function fastForward(
   move: Move,
 ): Promise<Result<void, Failure>> {
   const { from, to, branch, refusal } = move;
+  const there = await onBranch(principal, move);
+  if (!there.ok) return there;
   const args = [
     // The user's own settings for merges are meant for other ones.
     "-c",
@@ -56,12 +58,24 @@ export async function fastForward(
       cure: "Clear what Git names, then try again. Nothing was changed.",
     });
   }
-  const head = await gitText(principal.git, ["rev-parse", "--verify", "HEAD"]);
-  if (head.ok && head.value === to) return ok(undefined);
+  const tip = await gitText(principal.git, ["rev-parse", "--verify", `refs/heads/${branch}`]);
+  if (tip.ok && tip.value === to) return ok(undefined);
   return fail(
     "git-failed",
-    `Git said that it fast-forwarded, but HEAD is not at ${to.slice(0, 12)}.`,
+    `Git said that it fast-forwarded, but ${branch} is not at ${to.slice(0, 12)}.`,
   );
+}
+
+/** Git moves whatever is checked out; the checks before took their time, and the user may have switched meanwhile. */
+async function onBranch(
+  principal: Principal,
+  { branch, refusal }: Pick<Move, "branch" | "refusal">,
+): Promise<Result<void, Failure>> {
+  const now = await readHead(principal);
+  if (now.ok && now.value.branch === branch) return ok(undefined);
+  return fail(refusal, `${branch} is not checked out any more.`, {
+    cure: `Check out ${branch}, then try again. Nothing was changed.`,
+  });
 }
 
 /**
@@ -70,8 +84,10 @@ export async function fastForward(
  */
 export async function resetKeeping(
   principal: Principal,
-  { from, to }: { readonly from: string; readonly to: string },
+  { from, to, branch }: Pick<Move, "from" | "to" | "branch">,
 ): Promise<Result<void, Failure>> {
+  const there = await onBranch(principal, { branch, refusal: "rollback-refused" });
+  if (!there.ok) return there;
   const exit = await principal.git.exec(["reset", "--keep", "--quiet", to], LONG);
   if (exit.code !== 0) {
     const why = gitFailure(["reset"], exit);

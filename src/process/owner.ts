@@ -53,7 +53,9 @@ function exists(pid: number): boolean {
 function startTimeOf(pid: number): string | undefined {
   const stat = readText(`/proc/${pid}/stat`);
   // The second field is the program's name in parentheses and may hold spaces; count from behind it.
-  return stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  const [state = "", ...fields] = stat?.slice(stat.lastIndexOf(")") + 2).split(" ") ?? [];
+  // A zombie is gone, and only waits for a parent that asks how it ended; that may never come.
+  return /[ZX]/.test(state) ? undefined : fields[18];
 }
 
 function bootId(): string {

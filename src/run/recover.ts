@@ -7,6 +7,7 @@ import type { RunSpec } from "../core/run-spec.ts";
 import type { Engine } from "../engine/port.ts";
 import { removeTree } from "../files/remove-tree.ts";
 import { ensurePrivateDirectory } from "../files/private-directory.ts";
+import { readRef } from "../git/publish.ts";
 import { mayBeAlive } from "../process/owner.ts";
 import { withRepositoryLock } from "./decide/repository-lock.ts";
 import { settle, settledText } from "./decide/settle.ts";
@@ -22,7 +23,7 @@ import type { RunServices } from "./services.ts";
 import { readStopRequest, stoppedBy } from "./stop-request.ts";
 import { type AgentRan, removeContainers } from "./stages/agent.ts";
 import { type Collected, collectStage } from "./stages/collect.ts";
-import { type Imported, importStage } from "./stages/import.ts";
+import { type Imported, importStage, readImportReport } from "./stages/import.ts";
 import { releaseStage } from "./stages/release.ts";
 import { reviewStage } from "./stages/review.ts";
 import { readSpec } from "./stages/spec.ts";
@@ -122,8 +123,19 @@ async function finishImport(
       : // oxlint-disable-next-line typescript/no-unsafe-type-assertion
         ok({ ...ran, ...(run.outputs.collect as Parameters<typeof importStage.perform>[1]) });
   if (!collected.ok) return undefined;
+  // Published already: doing it again could only fail, and then take the branch away.
+  const report = await readImportReport(services.paths);
+  if (report !== undefined && (await isPublished(services, report)))
+    return { ...collected.value, imported: report };
   const imported = await step(services, importStage, collected.value);
   return imported.ok ? imported.value : undefined;
+}
+
+async function isPublished(
+  services: RunServices,
+  { branch, head }: Imported["imported"],
+): Promise<boolean> {
+  return (await readRef(services.principal.git, `refs/heads/${branch}`)) === head;
 }
 
 /** Where the lock is held somebody living is deciding, and settles what is open by itself. */

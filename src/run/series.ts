@@ -97,7 +97,11 @@ async function outcomeOf(
   hooks: SeriesHooks,
 ): Promise<Result<void, Failure>> {
   if (!result.ok) return err(result.error.failure);
-  const { validation, runId } = result.value;
+  const { validation, runId, spec } = result.value;
+  if (validation === null && spec.validate.length > 0)
+    return fail("validation-failed", `The result of run ${runId} could not be validated.`, {
+      cure: `Run \`guardloop validate ${runId}\`.`,
+    });
   if (validation?.verdict !== "failed") return hooks.onReady(result.value);
   const bad = validation.results.filter(
     (one) => one.outcome !== "passed" && one.outcome !== "not-run",
@@ -179,7 +183,9 @@ function whyStop(
 /** A branch with a blocking finding or a failed validation is not built upon. */
 function nextBase(run: FinishedRun, stack: StackTop): StackTop {
   if (run.reviewed === undefined || blocks(run.reviewed.findings).length > 0) return stack;
-  if (run.validation?.verdict === "failed") return stack;
+  const { validation } = run;
+  const mustPass = run.spec.validate.length > 0 || validation !== null;
+  if (mustPass && validation?.verdict !== "passed") return stack;
   return { base: run.imported.head, parentRun: run.runId };
 }
 

@@ -1,4 +1,6 @@
 import type { Command } from "commander";
+import { readRef } from "../../git/publish.ts";
+import { rolledBackRef } from "../../run/decide/decision.ts";
 import { rollback } from "../../run/decide/rollback.ts";
 import type { Context } from "../context.ts";
 import { EXITS, decide, decision, say } from "../decision-command.ts";
@@ -27,10 +29,14 @@ export function rollbackCommand(context: Context, finish: Finish): Command {
         before === after
           ? `Nothing was left to undo at ${after.slice(0, 12)}: only the record is put right.`
           : `Rolled back by ${how}: ${before.slice(0, 12)} -> ${after.slice(0, 12)}.`;
-      return say(call, { run: id, ...done.value }, [
-        what,
-        `The branch ${branch ?? ""} is still there. Make the run ready again with: guardloop restore ${id}`,
-      ]);
+      const { git } = services.principal;
+      const there = await readRef(git, `refs/heads/${branch ?? ""}`);
+      const landed = request.run.promotion?.after ?? "";
+      const kept =
+        there === undefined
+          ? `The agent branch is gone; what had landed is kept as ${rolledBackRef(id, landed)}.`
+          : `The branch ${branch ?? ""} is still there. Make the run ready again with: guardloop restore ${id}`;
+      return say(call, { run: id, ...done.value }, [what, kept]);
     }),
   );
 }

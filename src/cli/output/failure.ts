@@ -1,4 +1,5 @@
 import { EXIT, type Failure, exitStatusOf } from "../../core/failures.ts";
+import { visible } from "../../core/visible.ts";
 import type { Output } from "./output.ts";
 import { bold, dim, red } from "./text.ts";
 
@@ -18,8 +19,9 @@ export function printFailure(
     output.progress(red("guardloop: "), bold(message), " ", cure);
     return;
   }
-  output.progress(red("guardloop: "), bold(message));
-  for (const line of details) output.progress("  ", line);
+  // One line each: words of a branch or an agent must not make lines that look like ours.
+  output.progress(red("guardloop: "), bold(visible(message, "one-line")));
+  for (const line of details) output.progress("  ", visible(line, "one-line"));
   output.progress(cure, dim(` [${code}]`));
 }
 

@@ -53,7 +53,10 @@ async function askForPromotion(
   { findings, validation }: Material,
   questions: Questions,
 ): Promise<Answers | string> {
-  const toAccept = blocks(findings).filter((one) => !isOfValidation(one.code));
+  // Where the commits are rebased, the base is not stale any more.
+  const toAccept = blocks(findings).filter(
+    (one) => !isOfValidation(one.code) && one.code !== "stale-base",
+  );
   const accepted = await askForAcceptance(call, toAccept, questions);
   if (typeof accepted === "string") return accepted;
   if (validation !== "failed" && validation !== "missing") return accepted;

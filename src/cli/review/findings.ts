@@ -23,7 +23,7 @@ export function printFinding(output: Output, one: Finding): void {
     PAINT[one.severity](one.severity.padEnd(5)),
     " ",
     bold(one.code),
-    `  ${one.why}`,
+    `  ${visible(one.why, "one-line")}`,
     dim(one.policy === null ? "" : ` (${one.policy} by policy)`),
   );
   for (const path of one.paths) output.result("          ", visible(path, "one-line"));

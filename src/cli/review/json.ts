@@ -21,7 +21,7 @@ export function printJson(output: Output, material: Material): void {
       sizeBytes: change.sizeBytes,
       linkTarget: change.linkTarget,
     })),
-    validation: run.validation,
+    validation: material.result,
     findings,
     diff,
   });

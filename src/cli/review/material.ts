@@ -1,6 +1,7 @@
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { RunRecord } from "../../core/run-record.ts";
+import type { Validation } from "../../core/run-spec.ts";
 import {
   type CommitSummary,
   type MeasuredEntry,
@@ -28,7 +29,9 @@ export interface Material {
   readonly changes: readonly MeasuredEntry[];
   readonly findings: readonly Finding[];
   readonly diff: string;
-  /** What the project's own commands say of the imported tree. */
+  /** The result of the project's own commands on the imported tree; that of another tree does not count here. */
+  readonly result: Validation | null;
+  /** What that says. */
   readonly validation: ValidationStanding["kind"];
 }
 
@@ -66,7 +69,7 @@ export async function gatherMaterial(
 async function fromRecord(
   run: RunRecord,
   paths: RunPaths,
-): Promise<Pick<Material, "title" | "acceptance" | "validation">> {
+): Promise<Pick<Material, "title" | "acceptance" | "validation" | "result">> {
   const spec = await readSpec(paths);
   const task = spec.ok ? spec.value.offered.find((one) => one.id === run.task) : undefined;
   const report = await readImportReport(paths);
@@ -75,5 +78,6 @@ async function fromRecord(
     title: task?.title ?? "",
     acceptance: task?.acceptance ?? [],
     validation: standing.kind,
+    result: report === undefined ? null : (run.validations[report.tree] ?? null),
   };
 }

@@ -49,7 +49,7 @@ function printRun(output: Output, material: Material): void {
   if (run.branchPruned !== null)
     output.result("Pruned      ", `the branch was removed on ${run.branchPruned.at.slice(0, 10)}`);
   const shown = material.validation === "passed" || material.validation === "failed";
-  if (shown && run.validation !== null) printValidation(output, run.validation);
+  if (shown && material.result !== null) printValidation(output, material.result);
   else output.result("Validation  ", validationText(material.validation));
   output.result("Findings    ", ...findingCounts(findings));
 }

@@ -1,3 +1,4 @@
+import { rename } from "node:fs/promises";
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { RunRecord } from "../../core/run-record.ts";
@@ -38,8 +39,12 @@ export async function salvageRun(
   const completed = complete(found.value, byHand);
   const collected = check(completed, spec);
   if (!collected.ok) return collected;
+  // The new ones are whole before the old ones go: they may be the only copy of the work.
+  const fresh = `${services.paths.artifacts}.new`;
+  await removeTree(fresh);
+  await saveOutbox(completed, fresh);
   await removeTree(services.paths.artifacts);
-  await saveOutbox(completed, services.paths.artifacts);
+  await rename(fresh, services.paths.artifacts);
   record(services, run.id, { type: "task-selected", task: collected.value.taskId });
   return finish(services, { run, spec, collected: withMessage(collected.value, byHand) });
 }
@@ -55,7 +60,8 @@ async function exportKept(services: RunServices, spec: RunSpec): Promise<void> {
 }
 
 async function readExport(services: RunServices, run: RunRecord): Promise<Result<Outbox, Failure>> {
-  for (const directory of [services.paths.salvage, services.paths.artifacts]) {
+  const { salvage: salvaged, artifacts } = services.paths;
+  for (const directory of [salvaged, artifacts, `${artifacts}.new`]) {
     const outbox = await readOutbox(directory);
     if (outbox.ok && outbox.value.manifest !== undefined && outbox.value.patches.length > 0)
       return outbox;

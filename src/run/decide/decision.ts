@@ -66,6 +66,11 @@ export function recordDecision(services: DecisionServices, run: RunRecord, event
   services.history.append(run.id, event);
 }
 
+/** Where what a run had landed is kept after a rollback, if the agent branch does not lead to it any more. */
+export function rolledBackRef(runId: string, landed: string): string {
+  return `refs/guardloop/rolled-back/${runId}-${landed.slice(0, 12)}`;
+}
+
 /** Where a discarded run's commits are kept, out of the way of `git branch`. */
 export function discardedRef(runId: string): string {
   return `refs/guardloop/discarded/${runId}`;

@@ -65,7 +65,7 @@ async function findingsOfLanding(
       `Run ${run.id} has no review, so it is not known what it would land.`,
       { cure: `Run \`guardloop review ${run.id}\` first.` },
     );
-  if (landing.before === run.base) return findingsNow(services, run, paths);
+  if (landing.after === run.head) return findingsNow(services, run, paths);
   const { before, after, tree } = landing;
   const range = { base: before, head: after, tree };
   return findingsElsewhere({ ...services, objects: git }, { run, paths }, range);

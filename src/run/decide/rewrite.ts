@@ -8,7 +8,7 @@ import { gitText } from "../../git/git.ts";
 import { type Quarantine, commitTree } from "../../git/quarantine.ts";
 import { type SeriesCommit, readCommit, readSeries } from "../../git/read-commit.ts";
 import { GUARDLOOP, replay } from "../../git/replay.ts";
-import { refuseStep } from "../../git/refuse-tree.ts";
+import { refuseStep, refuseTreeSize } from "../../git/refuse-tree.ts";
 import { hasAll, mergeTrees } from "../../git/three-way.ts";
 import { importedMessage } from "../artifacts/imported-metadata.ts";
 import { ownTrailers, withoutOwnTrailers } from "../artifacts/own-trailers.ts";
@@ -116,14 +116,22 @@ function squashMessage(agents: string, series: readonly SeriesCommit[]): string 
   return `${message}\n\nSquashed from ${series.length} commits:\n\n${subjects.join("\n")}`;
 }
 
-/** The same checks of the new tree as at the import: a merge may complete what neither side had alone. */
+/** The same checks of every new commit as at the import: a merge may complete what neither side had alone. */
 async function checked(
   { git }: Quarantine,
   head: string,
   made: Rewritten,
 ): Promise<Result<Rewritten, Failure>> {
-  const fine = await refuseStep(git, { from: head, to: made.tip });
-  return fine.ok ? ok(made) : fine;
+  const listed = await gitText(git, ["rev-list", "--reverse", `${head}..${made.tip}`]);
+  if (!listed.ok) return listed;
+  let from = head;
+  for (const to of listed.value.split("\n")) {
+    const fine = await refuseStep(git, { from, to });
+    if (!fine.ok) return fine;
+    from = to;
+  }
+  const size = await refuseTreeSize(git, made.tip);
+  return size.ok ? ok(made) : size;
 }
 
 /** At most so many paths with conflicts are shown. */

@@ -3,7 +3,7 @@ import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { commitsBetween } from "../../git/change-facts.ts";
 import { fastForward, isAncestor, refuseLoss, resetKeeping } from "../../git/land.ts";
-import { createRef } from "../../git/publish.ts";
+import { createRef, readRef } from "../../git/publish.ts";
 import { commitToMove } from "./checkout.ts";
 import {
   type Decision,
@@ -11,6 +11,7 @@ import {
   type PublishedRun,
   checkState,
   recordDecision,
+  rolledBackRef,
 } from "./decision.ts";
 import { journalled } from "./journal.ts";
 import { withQuarantine } from "./landing.ts";
@@ -59,20 +60,29 @@ export async function rollback(
       why: `the promotion was on ${run.onto}`,
     });
     if (!head.ok) return head;
-    await returnBranch(services, run, request.by);
+    const kept = await keepWork(services, { run, landed: promotion.after, by: request.by });
+    if (!kept.ok) return kept;
     return undo(services, request, { run, promotion, head: head.value });
   });
 }
 
-/** A pruned branch comes back first: after a rollback it may be the one thing that leads to the work. */
-async function returnBranch(
+/**
+ * Sees to it that a ref leads to the work before the branch goes back: the agent branch, which comes back where it was
+ * pruned or deleted, or a ref of our own to what landed, where the commits of the agent branch are gone.
+ */
+async function keepWork(
   services: DecisionServices,
-  run: PublishedRun,
-  by: string,
-): Promise<void> {
-  if (run.branchPruned === null) return;
-  const back = await createRef(services.principal.git, `refs/heads/${run.branch}`, run.head);
-  if (back.ok) recordDecision(services, run, { type: "branch-returned", by });
+  { run, landed, by }: { readonly run: PublishedRun; readonly landed: string; readonly by: string },
+): Promise<Result<void, Failure>> {
+  const { git } = services.principal;
+  const ref = `refs/heads/${run.branch}`;
+  const there = await readRef(git, ref);
+  if (there === run.head) return ok(undefined);
+  if (there === undefined && (await createRef(git, ref, run.head)).ok) {
+    recordDecision(services, run, { type: "branch-returned", by });
+    return ok(undefined);
+  }
+  return createRef(git, rolledBackRef(run.id, landed), landed);
 }
 
 interface At {
@@ -99,7 +109,8 @@ async function undo(
   const free = await refuseLoss(services.principal, promotion.before);
   if (!free.ok) return free;
   const move = { how: "reset" as const, before: head, after: promotion.before };
-  const act = () => resetKeeping(services.principal, { from: head, to: promotion.before });
+  const act = () =>
+    resetKeeping(services.principal, { from: head, to: promotion.before, branch: run.onto });
   return make(services, request, { move, act });
 }
 

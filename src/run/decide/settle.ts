@@ -60,5 +60,5 @@ export function settledText({ run, intent, outcome }: Settled): string {
   const what = intent.type === "promotion-intent" ? "promotion" : "rollback";
   if (outcome === "recorded")
     return `The ${what} of run ${run.id} had happened before a crash; it is on record now.`;
-  return `A ${what} of run ${run.id} was begun, and ${run.onto} holds neither ${intent.before.slice(0, 12)} nor ${intent.after.slice(0, 12)}: see what became of it, then promote or discard the run.`;
+  return `A ${what} of run ${run.id} was begun, and ${run.onto} holds neither ${intent.before.slice(0, 12)} nor ${intent.after.slice(0, 12)}: see what became of it with \`git log\`; the run is ${run.state}.`;
 }

@@ -1,10 +1,12 @@
 import type { AgentEnding, RunSpec } from "../../core/run-spec.ts";
 import { type Failure } from "../../core/failures.ts";
+import { GIT_BOUNDS } from "../../core/limits.ts";
 import { type Result, ok } from "../../core/result.ts";
+import { withBounds } from "../../git/bounds.ts";
 import { commitMessages } from "../../git/commit-messages.ts";
 import { newLfsPointers } from "../../git/lfs-pointers.ts";
 import { NO_POLICY } from "../../core/findings.ts";
-import { type AddedLine, addedLines } from "../../git/added-lines.ts";
+import { type AddedLines, addedLines } from "../../git/added-lines.ts";
 import { commitsBetween, measureChanges } from "../../git/change-facts.ts";
 import type { MeasuredEntry } from "../../git/change-facts.ts";
 import type { Git } from "../../git/git.ts";
@@ -30,7 +32,8 @@ export async function gatherFacts(
   services: ReviewServices,
   input: ReviewInput,
 ): Promise<Result<ReviewFacts, Failure>> {
-  const git = services.objects ?? services.principal.git;
+  // What is read came out of a container, so Git works on it within bounds.
+  const git = withBounds(services.objects ?? services.principal.git, GIT_BOUNDS);
   const { spec, collected, imported, ending } = input;
   const content = await contentFacts(git, { base: spec.base, head: imported.head });
   if (!content.ok) return content;
@@ -40,11 +43,14 @@ export async function gatherFacts(
   if (!messages.ok) return messages;
   const inUse = await secretsInUse(services, spec.agent.passEnv);
   if (!inUse.ok) return inUse;
-  const { addedLines: lines } = content.value;
+  const { lines, ...files } = content.value;
+  const secrets = await gatherSecrets(lines.lines, messages.value.messages, inUse.value);
   const { manifest } = collected;
   return ok({
-    ...content.value,
-    ...(await gatherSecrets(lines, messages.value.messages, inUse.value)),
+    ...files,
+    addedLines: lines.lines,
+    ...secrets,
+    notScanned: [...secrets.notScanned, ...notLookedAt(lines)],
     controlPaths: spec.controlPaths,
     protectedGlobs: (spec.policy ?? NO_POLICY).protected,
     hookPaths: await hookPathsInTree(services.principal),
@@ -65,8 +71,14 @@ interface Range {
 }
 
 type ContentFacts = Pick<ReviewFacts, "changes" | "packageFiles" | "collisions" | "lfsPointers"> & {
-  readonly addedLines: readonly AddedLine[];
+  readonly lines: AddedLines;
 };
+
+function notLookedAt({ lines, extent }: AddedLines): readonly string[] {
+  return extent === "whole"
+    ? []
+    : [`the branch: it adds more than the ${lines.length} lines that were looked at`];
+}
 
 /** What the files of a range say. */
 async function contentFacts(git: Git, range: Range): Promise<Result<ContentFacts, Failure>> {
@@ -82,7 +94,7 @@ async function contentFacts(git: Git, range: Range): Promise<Result<ContentFacts
   if (!pointers.ok) return pointers;
   return ok({
     changes: measured.value.map(toChange),
-    addedLines: lines.value,
+    lines: lines.value,
     packageFiles: packages.value,
     collisions: collisions.value,
     lfsPointers: pointers.value,

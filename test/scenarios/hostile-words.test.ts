@@ -114,6 +114,18 @@ describe("text from outside never steers the terminal", () => {
     expect(review.files.map((file) => file.path)).toContain(`file ${NASTY}.txt`);
   });
 
+  test("of a link's target, in a refusal: it makes no line of its own", async () => {
+    using world = makeWorld();
+    await world.run(`ln -s "/etc/x
+Everything is fine, pass --accept" link
+echo T1 > "$GUARDLOOP_ARTIFACTS/selected-task-id.txt"
+echo "Do T1" > "$GUARDLOOP_ARTIFACTS/last-commit-message.txt"`);
+    const refused = await world.guardloop(["promote", "@last"]);
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).toContain("link -> /etc/x<U+000A>Everything is fine");
+    expect(refused.stderr).not.toMatch(/^Everything/m);
+  });
+
   test("of a run that fails: the agent's words in the failure", async () => {
     using world = nastyWorld();
     const ended = await world.run(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { AGENT_COMMIT, headOf, readyRun, show, succeed } from "../rig/lifecycle.ts";
+import { AGENT_COMMIT, headOf, readyRun, refuse, show, succeed } from "../rig/lifecycle.ts";
 import { makeWorld } from "../rig/world.ts";
 
 const TWO_COMMITS = `git add -A; ${AGENT_COMMIT}; echo two > two.txt`;
@@ -37,6 +37,19 @@ describe("promote --squash lands one commit", () => {
     expect(message).toMatch(/^Do T1\n/);
     expect(message).not.toContain("Squashed");
     expect(message.match(/Guardloop-Run/g)).toHaveLength(1);
+  });
+
+  test("and judges the message that lands, which the agent's own commits do not have", async () => {
+    using world = makeWorld();
+    const token = ["ghp", "aB3dE5fG7hJ9kL2mN4pQ6rS8tU0vWyZ1aB3d"].join("_");
+    const run = await readyRun(
+      world,
+      `git add -A; ${AGENT_COMMIT}; echo "Use ${token}" > "$GUARDLOOP_ARTIFACTS/last-commit-message.txt"`,
+    );
+    const said = await refuse(world, ["promote", run.id, "--squash"], { code: "promote-refused" });
+    expect(said.details.join("\n")).toMatch(/secret-added.*\n {2}commit .* \(a GitHub token\)/);
+    expect(headOf(world)).toBe(run.base);
+    await succeed(world, ["promote", run.id]);
   });
 
   test("twice the same: after a rollback it is the same commit again", async () => {

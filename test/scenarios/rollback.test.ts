@@ -24,6 +24,39 @@ describe("rollback undoes exactly one promotion", () => {
     expect((await show(world)).run.state).toBe("rolled-back");
   });
 
+  test("and the agent branch comes back where somebody deleted it: the work stays", async () => {
+    using world = makeWorld();
+    const run = await readyRun(world);
+    await succeed(world, ["promote", run.id]);
+    world.git("branch", "-D", run.branch);
+    const ended = await succeed(world, ["rollback", run.id]);
+    expect(ended.stdout).toContain(`The branch ${run.branch} is still there.`);
+    expect(world.git("rev-parse", run.branch)).toBe(run.head);
+    await succeed(world, ["restore", run.id]);
+    await succeed(world, ["promote", run.id]);
+  });
+
+  test("and a branch of that name that is at something else is left alone: a ref of ours leads to the work", async () => {
+    using world = makeWorld();
+    const run = await readyRun(world);
+    await succeed(world, ["promote", run.id]);
+    world.git("branch", "-f", run.branch, run.base);
+    await succeed(world, ["rollback", run.id]);
+    expect(world.git("rev-parse", run.branch)).toBe(run.base);
+    const kept = `refs/guardloop/rolled-back/${run.id}-${run.head.slice(0, 12)}`;
+    expect(world.git("rev-parse", kept)).toBe(run.head);
+  });
+
+  test("and not where another branch is checked out by now", async () => {
+    using world = makeWorld();
+    const run = await readyRun(world);
+    await succeed(world, ["promote", run.id]);
+    world.git("switch", "-q", "-c", "hotfix");
+    const before = checkoutDigest(world);
+    await refuse(world, ["rollback", run.id], { code: "rollback-refused" });
+    expect(checkoutDigest(world)).toBe(before);
+  });
+
   test("and refuses to lose what came after it: that is listed, and revert commits are offered", async () => {
     using world = makeWorld();
     const run = await readyRun(world);

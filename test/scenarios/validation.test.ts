@@ -138,7 +138,12 @@ test("a missing validation blocks promotion: the commands are known, but no resu
   using world = makeWorld();
   configure(world, '[validate]\ncommands = ["good: true"]\n');
   world.faults({ validationRefused: true });
-  await world.run(GOOD_AGENT);
+  const ended = await world.run(GOOD_AGENT, ["--max-tasks", "2", "--keep-going"]);
+  expect(ended.stderr).toContain("could not be validated");
+  expect(ended.code).toBe(4);
+  // What could not be validated is not built upon.
+  const runs = await runsOf(world);
+  expect(new Set(runs.map((run) => run.base)).size).toBe(1);
   const refused = await world.guardloop(["promote", "@last"]);
   expect(refused.code).toBe(3);
   expect(refused.stderr).toContain("has not been validated");

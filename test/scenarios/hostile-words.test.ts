@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ending } from "../rig/lifecycle.ts";
 import { type Ended, type World, makeWorld } from "../rig/world.ts";
 
 // Text of the repository and of the agent, on its way to a terminal.
@@ -46,7 +47,7 @@ git add -A
 git -c user.name="Name $nasty" -c user.email="m@$nasty" commit -q -m "Subject $nasty
 
 Body $nasty"
-echo "ignored-$nasty" >> .git/info/exclude; echo x > "ignored-$nasty"
+echo x > "$nasty.ignored"
 printf 'T1\\n' > "$GUARDLOOP_ARTIFACTS/selected-task-id.txt"
 printf '%s\\n' "Do $nasty" > "$GUARDLOOP_ARTIFACTS/last-commit-message.txt"
 `;
@@ -55,6 +56,7 @@ function nastyWorld(): World {
   const world = makeWorld();
   world.write("docs/TASKS.md", PLAN);
   world.write(`docs/tasks/one-${NASTY}.md`, `# One file ${NASTY}\n\nStatus: ${NASTY}\n`);
+  world.write(".gitignore", "*.ignored\n");
   // Control characters in a new name are refused; these are the user's own already.
   for (const name of [`file ${NASTY}.txt`, `.github/workflows/${NASTY}.yml`])
     world.write(name, "mine\n");
@@ -75,7 +77,7 @@ describe("text from outside never steers the terminal", () => {
     expect(tasks.stdout).toContain("NASTY");
     expectHarmless(tasks, "tasks");
     const run = await world.run(AGENT);
-    expect(run.code).toBe(0);
+    expect(ending(run)).toBe("exit 0");
     expectHarmless(run, "run");
     const review = await world.guardloop(["review", "@last"]);
     for (const words of ["Title", "criterion", "Do <U+001B>", "+content", "symlink-escaping"])
@@ -95,7 +97,7 @@ describe("text from outside never steers the terminal", () => {
   test("as JSON either: it is pure ASCII, and the words are exact", async () => {
     using world = nastyWorld();
     const run = await world.run(AGENT, ["--json"]);
-    expect(run.code).toBe(0);
+    expect(ending(run)).toBe("exit 0");
     const all = [run];
     for (const args of [
       ["tasks"],

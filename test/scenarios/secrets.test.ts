@@ -71,7 +71,7 @@ test("commit messages are searched too", async () => {
     expect.stringMatching(/^commit [0-9a-f]{12} \(a GitHub token\)$/),
   ]);
   expect(findings.get("meaningful-message")?.paths).toEqual([
-    expect.stringMatching(/^[0-9a-f]{12} line 3: \[skip ci\]$/),
+    expect.stringMatching(/^[0-9a-f]{12} line 5: \[skip ci\]$/),
   ]);
 });
 

@@ -80,7 +80,9 @@ export function mailSafeAuthor(
 /** The date with an `@` as git-commit(1) wants it for raw dates; the epoch for one that mail cannot say. */
 function mailSafeDate(raw: string): string {
   const [seconds = "", zone = ""] = raw.split(" ");
-  const isSafe = Number(seconds) < LAST_DATE_SECONDS && /^[+-](?:0\d|1[0-4])[0-5]\d$/.test(zone);
+  // On the first day a zone can make it a time before the epoch, at which git-format-patch(1) gives up.
+  const isInRange = Number(seconds) >= 86_400 && Number(seconds) < LAST_DATE_SECONDS;
+  const isSafe = isInRange && /^[+-](?:0\d|1[0-4])[0-5]\d$/.test(zone);
   return isSafe ? `@${seconds} ${zone}` : "@0 +0000";
 }
 

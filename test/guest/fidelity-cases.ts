@@ -114,6 +114,11 @@ export const SAME: readonly FidelityCase[] = [
     author: { date: "1795970832 +0000" },
   },
   {
+    name: "E2 an author's local time before the epoch",
+    script: String.raw`echo x > E2; raw 'author A <a@example.com> 0 -1200\ncommitter A <a@example.com> 1 +0000\n' 'X\n'`,
+    author: { date: "1795970832 +0000" },
+  },
+  {
     name: "E3 a signature, a merged tag and a header that nobody knows",
     script: String.raw`echo x > E3; raw "$WHO"'gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\nmergetag object x\nx-unknown y\n' 'X\n'`,
   },

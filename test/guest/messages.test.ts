@@ -76,6 +76,7 @@ test.each([
   ["a name with an escape", { name: "Ev\u001bil", email: "e@x", date: "1700000000 +0000" }],
   ["no name", { name: "", email: "", date: "1700000000 +0000" }],
   ["a date far in the future", { name: "A", email: "a@x", date: "99999999999 +0000" }],
+  ["a local time before the epoch", { name: "A", email: "a@x", date: "0 -1200" }],
   ["an impossible zone", { name: "A", email: "a@x", date: "1 +9999" }],
 ])("an author with %s arrives exactly", async (_, author) => {
   const { name, email, date } = author;

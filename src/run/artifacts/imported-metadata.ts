@@ -114,7 +114,8 @@ function withoutMarks(text: string): string {
 
 function isBelievable(date: string): boolean {
   const [seconds = "", zone = ""] = date.split(" ");
-  return Number(seconds) >= 0 && Number(seconds) < LATEST_SECONDS && zoneIsReal(zone);
+  // On the first day a zone can make it a time before the epoch, at which git-log(1) gives up.
+  return Number(seconds) >= 86_400 && Number(seconds) < LATEST_SECONDS && zoneIsReal(zone);
 }
 
 function zoneIsReal(zone: string): boolean {

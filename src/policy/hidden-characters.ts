@@ -3,7 +3,9 @@ import { type Finding, finding } from "./finding.ts";
 
 /** Characters that change how a line reads without being seen; sources: CVE-2021-42574 and Unicode UTS #55. */
 const BIDI = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
-const INVISIBLE = /[\u200B-\u200D\u2060-\u2064\uFEFF\u{E0000}-\u{E01EF}]/u;
+/** Also line ends that only programs see, and letters without a shape, which are names to a compiler. */
+const INVISIBLE =
+  /[\u00AD\u115F\u1160\u17B4\u17B5\u180E\u200B-\u200D\u2028\u2029\u2060-\u2065\u3164\uFEFF\uFFA0\u{E0000}-\u{E01EF}]/u;
 /** Control characters but tab; a carriage return at the end of a line is a line ending. */
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/u;

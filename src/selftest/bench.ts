@@ -103,6 +103,7 @@ function environmentIn(place: Place, env: HostEnvironment): HostEnvironment {
     ...env,
     stateDir: place.stateDir,
     docker: { ...env.docker, ...canary },
+    podman: { ...env.podman, ...canary },
     read: (name) => (name === place.variable ? place.canary : env.read(name)),
   };
 }

@@ -120,7 +120,7 @@ test(
         expect(kindsOf(value)).toEqual(kindsOf(VALID, value));
         for (const { tree, commit, message, author } of value.patches) {
           expect([tree, commit].every((id) => /^[0-9a-f]{40}$/.test(id))).toBe(true);
-          expect(message.length).toBeLessThanOrEqual(LIMITS.commitMessageBytes);
+          expect(message.length).toBeLessThanOrEqual(LIMITS.manifestBytes);
           expect(author.date).toMatch(/^-?\d+ [+-]\d{4}$/);
         }
       }),

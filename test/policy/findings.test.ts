@@ -152,6 +152,8 @@ describe("what each finding is about", () => {
     ["binary", { changes: [change("lib/a.wasm", { kind: "added" })] }],
     ["bidi-characters", { addedLines: [{ path: "a", line: "if (x\u202E) {" }] }],
     ["invisible-characters", { addedLines: [{ path: "a", line: "na\u200Bme" }] }],
+    ["invisible-characters", { addedLines: [{ path: "a", line: "// note\u2028evil()" }] }],
+    ["invisible-characters", { addedLines: [{ path: "a", line: "const { a,\u3164} = b" }] }],
     ["control-characters", { addedLines: [{ path: "a", line: "\u001B[8mhidden" }] }],
     [
       "junk",

@@ -5,6 +5,7 @@ import { type Finding, finding } from "./finding.ts";
 const BIDI = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
 /** Also line ends that only programs see, and letters without a shape, which are names to a compiler. */
 const INVISIBLE =
+  // oxlint-disable-next-line no-misleading-character-class -- each is looked for by itself
   /[\u00AD\u115F\u1160\u17B4\u17B5\u180E\u200B-\u200D\u2028\u2029\u2060-\u2065\u3164\uFEFF\uFFA0\u{E0000}-\u{E01EF}]/u;
 /** Control characters but tab; a carriage return at the end of a line is a line ending. */
 // oxlint-disable-next-line no-control-regex

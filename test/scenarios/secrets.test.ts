@@ -75,6 +75,19 @@ test("commit messages are searched too", async () => {
   ]);
 });
 
+test("a token that one commit adds and a later one takes out is found: it would land with the history", async () => {
+  const take = `echo 'token = "${TOKEN}"' > conf.py; git add conf.py; ${AGENT_COMMIT}; git rm -q conf.py`;
+  const run = await readyRun(world, take);
+  expect((await review()).get("secret-added")?.paths).toEqual([
+    expect.stringMatching(/^conf\.py:1 in commit [0-9a-f]{12} \(a GitHub token\)$/),
+  ]);
+  const refused = await world.guardloop(["promote", run.id]);
+  expect(refused.code).toBe(3);
+  // Squashed, the history does not have it.
+  await succeed(world, ["promote", run.id, "--squash"]);
+  expect(world.git("log", "-p", "HEAD")).not.toContain(TOKEN);
+});
+
 test("placeholders of a document do not block", async () => {
   await readyRun(world, "echo 'Set AKIAIOSFODNN7EXAMPLE or sk-ant-api03-EXAMPLE' > README.md");
   expect((await review()).has("secret-added")).toBe(false);

@@ -18,8 +18,9 @@ import { withoutOwnTrailers } from "../artifacts/own-trailers.ts";
 import { readPlan } from "../choice/plan.ts";
 import type { Collected } from "../stages/collect.ts";
 import type { Imported } from "../stages/import.ts";
-import { gatherSecrets } from "./secret-facts.ts";
-import { type ReviewServices, secretsInUse } from "./secrets-in-use.ts";
+import { passingSecrets } from "./passing-secrets.ts";
+import { type SecretFacts, gatherSecrets } from "./secret-facts.ts";
+import { type ReviewServices, type SecretsInUse, secretsInUse } from "./secrets-in-use.ts";
 
 export interface ReviewInput extends Collected, Imported {
   readonly runId: string;
@@ -44,13 +45,16 @@ export async function gatherFacts(
   const inUse = await secretsInUse(services, spec.agent.passEnv);
   if (!inUse.ok) return inUse;
   const { lines, ...files } = content.value;
-  const secrets = await gatherSecrets(lines.lines, messages.value.messages, inUse.value);
+  const secrets = await allSecrets(git, lines, {
+    messages: messages.value.messages,
+    inUse: inUse.value,
+  });
+  if (!secrets.ok) return secrets;
   const { manifest } = collected;
   return ok({
     ...files,
     addedLines: lines.lines,
-    ...secrets,
-    notScanned: [...secrets.notScanned, ...notLookedAt(lines)],
+    ...secrets.value,
     controlPaths: spec.controlPaths,
     protectedGlobs: (spec.policy ?? NO_POLICY).protected,
     hookPaths: await hookPathsInTree(services.principal),
@@ -73,6 +77,22 @@ interface Range {
 type ContentFacts = Pick<ReviewFacts, "changes" | "packageFiles" | "collisions" | "lfsPointers"> & {
   readonly lines: AddedLines;
 };
+
+/** In the files as they are at the end, in the messages, and in what one commit adds and another takes out again. */
+async function allSecrets(
+  git: Git,
+  lines: AddedLines,
+  at: { readonly messages: ReviewFacts["messages"]; readonly inUse: SecretsInUse },
+): Promise<Result<SecretFacts, Failure>> {
+  const standing = await gatherSecrets(lines.lines, at.messages, at.inUse);
+  const passing = await passingSecrets(git, at.messages, { inUse: at.inUse, standing });
+  if (!passing.ok) return passing;
+  return ok({
+    secrets: [...standing.secrets, ...passing.value.secrets],
+    secretsInUse: [...standing.secretsInUse, ...passing.value.secretsInUse],
+    notScanned: [...standing.notScanned, ...passing.value.notScanned, ...notLookedAt(lines)],
+  });
+}
 
 function notLookedAt({ lines, extent }: AddedLines): readonly string[] {
   return extent === "whole"

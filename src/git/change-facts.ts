@@ -2,6 +2,7 @@ import type { Failure } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
 import { blobSizes, readBlobs } from "./blobs.ts";
 import { type Git, gitOutput } from "./git.ts";
+import { logRows } from "./log-rows.ts";
 import { type ChangedEntry, changedEntries } from "./tree-check.ts";
 
 const LINK_TARGET_BYTES = 4096;
@@ -119,23 +120,10 @@ export async function commitsBetween(
   from: string,
   to: string,
 ): Promise<Result<readonly CommitSummary[], Failure>> {
-  const log = await gitOutput(git, [
-    "log",
-    "--reverse",
-    "-z",
-    "--no-show-signature",
-    "--no-color",
-    "--no-mailmap",
-    "--format=%H%x01%an%x01%ae%x01%s",
-    `${from}..${to}`,
-  ]);
-  if (!log.ok) return log;
-  const rows = log.value
-    .toString("utf8")
-    .split("\0")
-    .filter((row) => row !== "");
+  const rows = await logRows(git, { from, to }, "%H%x01%an%x01%ae%x01%s");
+  if (!rows.ok) return rows;
   return ok(
-    rows.map((row) => {
+    rows.value.map((row) => {
       const [commit = "", authorName = "", authorEmail = "", subject = ""] = row.split("\u0001");
       return { commit, authorName, authorEmail, subject };
     }),

@@ -1,6 +1,7 @@
 import type { Failure } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
-import { type Git, gitOutput } from "./git.ts";
+import type { Git } from "./git.ts";
+import { logRows } from "./log-rows.ts";
 
 export interface CommitMessage {
   readonly commit: string;
@@ -13,28 +14,10 @@ export async function commitMessages(
   from: string,
   to: string,
 ): Promise<Result<readonly CommitMessage[], Failure>> {
-  const log = await gitOutput(
-    git,
-    [
-      "log",
-      "--reverse",
-      "-z",
-      "--no-show-signature",
-      "--no-color",
-      "--no-mailmap",
-      "--encoding=UTF-8",
-      "--format=%H%n%B",
-      `${from}..${to}`,
-    ],
-    { maxOutputBytes: 256 * 1024 * 1024 },
-  );
-  if (!log.ok) return log;
-  const rows = log.value
-    .toString("utf8")
-    .split("\0")
-    .filter((row) => row !== "");
+  const rows = await logRows(git, { from, to }, "%H%n%B");
+  if (!rows.ok) return rows;
   return ok(
-    rows.map((row) => ({
+    rows.value.map((row) => ({
       commit: row.slice(0, row.indexOf("\n")),
       message: row.slice(row.indexOf("\n") + 1),
     })),

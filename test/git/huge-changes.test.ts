@@ -1,30 +1,17 @@
-import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { addedLines } from "../../src/git/added-lines.ts";
 import { measureChanges } from "../../src/git/change-facts.ts";
 import { userGit } from "../../src/git/git.ts";
 import { diffText } from "../../src/git/show-diff.ts";
 import { type SampleRepository, sampleRepository } from "../lease/sample-repository.ts";
+import { plumbingIn } from "./plumbing.ts";
 
 /** A commit on HEAD with one more entry, made without a work tree. */
 function commitWith(
   repository: SampleRepository,
   { mode = "100644", name, content }: { mode?: string; name: string; content: string },
 ): string {
-  const git = (args: readonly string[], input = ""): string =>
-    execFileSync("git", args, {
-      cwd: repository.topLevel,
-      input,
-      encoding: "utf8",
-      env: {
-        PATH: repository.env.path,
-        HOME: repository.home,
-        GIT_AUTHOR_NAME: "M",
-        GIT_AUTHOR_EMAIL: "m@example.com",
-        GIT_COMMITTER_NAME: "M",
-        GIT_COMMITTER_EMAIL: "m@example.com",
-      },
-    }).trim();
+  const git = plumbingIn(repository);
   const blob = git(["hash-object", "-w", "--stdin"], content);
   const tree = git(["mktree"], `${git(["ls-tree", "HEAD"])}\n${mode} blob ${blob}\t${name}\n`);
   return git(["commit-tree", tree, "-p", "HEAD", "-m", "Do T1"]);

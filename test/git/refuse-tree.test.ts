@@ -4,6 +4,7 @@ import { hasGitDirectory, obeyedName } from "../../src/git/dangerous-names.ts";
 import { refuseStep, refuseTreeSize } from "../../src/git/refuse-tree.ts";
 import { LIMITS } from "../../src/core/limits.ts";
 import { type SampleRepository, sampleRepository } from "../lease/sample-repository.ts";
+import { plumbingIn } from "./plumbing.ts";
 
 // Trees made by hand, past every check of Git's own: what is refused here is refused whatever version of Git is there.
 
@@ -15,20 +16,7 @@ interface Entry {
 
 /** A commit on HEAD whose tree has these entries on top, next to what is there; names may hold slashes. */
 function commitWith(repository: SampleRepository, entries: readonly Entry[]): string {
-  const git = (args: readonly string[], input: string | Buffer = ""): string =>
-    execFileSync("git", args, {
-      cwd: repository.topLevel,
-      input,
-      encoding: "utf8",
-      env: {
-        PATH: repository.env.path,
-        HOME: repository.home,
-        GIT_AUTHOR_NAME: "M",
-        GIT_AUTHOR_EMAIL: "m@example.com",
-        GIT_COMMITTER_NAME: "M",
-        GIT_COMMITTER_EMAIL: "m@example.com",
-      },
-    }).trim();
+  const git = plumbingIn(repository);
   const tree = (at: readonly Entry[], kept: string): string => {
     const files = at.filter((entry) => !entry.name.includes("/"));
     const below = at.filter((entry) => entry.name.includes("/"));

@@ -15,6 +15,7 @@ import { journalled } from "./journal.ts";
 import { type Landing, type OpenLanding, landed, withLanding } from "./landing.ts";
 import { checkBranch, checkFindings, checkParent, checkValidation } from "./promotion-checks.ts";
 import { whileDeciding } from "./repository-lock.ts";
+import { settledIntent } from "./settle.ts";
 
 export interface PromoteRequest extends Decision {
   /** `rebase` and `squash` make new commits where that is needed; `fast-forward` never does. */
@@ -70,13 +71,9 @@ function attempt(
   asked: Asked,
 ): Promise<Result<Attempt, Failure>> {
   return whileDeciding(services, async (settled) => {
-    const late = settled.find(
-      ({ run, intent, outcome }) =>
-        run.id === request.run.id && intent.type === "promotion-intent" && outcome === "recorded",
-    );
-    if (late?.intent.type === "promotion-intent") {
-      const at = { ...late.intent, branch: late.run.onto };
-      const landing = await landed(services.principal.git, at);
+    const late = settledIntent(settled, request.run.id, "promotion-intent");
+    if (late !== undefined) {
+      const landing = await landed(services.principal.git, { ...late, branch: request.run.onto });
       return landing.ok ? ok({ kind: "done", landing: landing.value }) : landing;
     }
     const run = checkState(services, request.run, "promoted");

@@ -17,6 +17,7 @@ import { journalled } from "./journal.ts";
 import { withQuarantine } from "./landing.ts";
 import { whileDeciding } from "./repository-lock.ts";
 import { makeReverts } from "./reverts.ts";
+import { settledIntent } from "./settle.ts";
 
 export interface RollbackRequest extends Decision {
   /** `reset` goes back, and refuses where something came after; `revert` makes new commits that undo it. */
@@ -41,12 +42,9 @@ export async function rollback(
   request: RollbackRequest,
 ): Promise<Result<Rollback, Failure>> {
   return whileDeciding(services, async (settled) => {
-    const late = settled.find(
-      ({ run, intent, outcome }) =>
-        run.id === request.run.id && intent.type === "rollback-intent" && outcome === "recorded",
-    );
-    if (late?.intent.type === "rollback-intent") {
-      const { how, before, after } = late.intent;
+    const late = settledIntent(settled, request.run.id, "rollback-intent");
+    if (late !== undefined) {
+      const { how, before, after } = late;
       return ok({ how, before, after });
     }
     const checked = checkState(services, request.run, "rolled-back");

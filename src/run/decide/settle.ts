@@ -32,6 +32,20 @@ export async function settle(
   return settled;
 }
 
+/** The intent of a kind that this run had open and that turned out to have happened; the command has nothing left to do. */
+export function settledIntent<T extends DecisionIntent["type"]>(
+  settled: readonly Settled[],
+  runId: string,
+  type: T,
+): Extract<DecisionIntent, { type: T }> | undefined {
+  const isWanted = (intent: DecisionIntent): intent is Extract<DecisionIntent, { type: T }> =>
+    intent.type === type;
+  return settled
+    .filter(({ run, outcome }) => run.id === runId && outcome === "recorded")
+    .map(({ intent }) => intent)
+    .find(isWanted);
+}
+
 /** The event that says that the intent came true. */
 export function outcomeEvent(intent: DecisionIntent): RunEvent {
   return intent.type === "promotion-intent"

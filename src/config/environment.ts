@@ -29,6 +29,15 @@ const PODMAN_NAMES = [
   "XDG_RUNTIME_DIR",
 ] as const;
 
+const DESKTOP_NAMES = [
+  "DBUS_SESSION_BUS_ADDRESS",
+  "DISPLAY",
+  "WAYLAND_DISPLAY",
+  "XAUTHORITY",
+  "XDG_RUNTIME_DIR",
+  "LANG",
+] as const;
+
 /** The environment of this process. Everything else gets it as an argument. */
 export function hostEnvironment(): HostEnvironment {
   // oxlint-disable-next-line node/no-process-env -- the one place that reads it
@@ -60,6 +69,7 @@ export function readHostEnvironment(processEnv: Variables): HostEnvironment {
     guard: pick(variables, (name) => name.startsWith("GUARD_"), "keep-empty"),
     pager: pick(variables, (name) => name === "GIT_PAGER" || name === "PAGER", "keep-empty"),
     terminal: pick(variables, (name) => TERMINAL_NAMES.test(name), "keep-empty"),
+    desktop: pick(variables, (name) => DESKTOP_NAMES.some((known) => known === name)),
     git: configHome === undefined ? {} : { XDG_CONFIG_HOME: configHome },
     read: (name) => (Object.hasOwn(variables, name) ? variables[name] : undefined),
   };

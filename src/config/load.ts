@@ -67,7 +67,10 @@ export function loadSettings(request: LoadRequest): Result<ResolvedSettings, Fai
   );
   return ok({
     settings: assemble((setting) => setting.schema.parse(originOf(setting, layers).value)),
-    origins: SETTINGS.map((setting) => originOf(setting, layers)),
+    origins: SETTINGS.map((setting) => {
+      const found = originOf(setting, layers);
+      return { ...found, value: setting.shown(found.value) };
+    }),
     notices: [
       ...ownLayers.flatMap(([, layer]) => layer.notices),
       ...leftOut.map((value) => looseningNotice(value)),

@@ -34,13 +34,20 @@ interface SettingSpec<Key extends string, T> {
    * user has trusted that file: a repository must not be able to open its own cage.
    */
   readonly loosening: Loosening<T> | "never";
+  /** How a value that may hold a secret stands in output and in records; without it, as written. */
+  readonly shown?: (written: Written) => Written;
 }
 
-export interface Setting<Key extends string, T> extends Omit<SettingSpec<Key, T>, "loosening"> {
+export interface Setting<Key extends string, T> extends Omit<
+  SettingSpec<Key, T>,
+  "loosening" | "shown"
+> {
   readonly section: string;
   readonly name: string;
   /** Null when no value loosens the boundary. */
   readonly loosensWhen: string | null;
+  /** The value as it may be shown; see `SettingSpec`. */
+  readonly shown: (written: Written) => Written;
   /** @param written a value that the schema accepts. */
   readonly loosens: (written: Written) => boolean;
 }
@@ -52,6 +59,7 @@ export function setting<const Key extends string, T>(spec: SettingSpec<Key, T>):
     ...rest,
     section,
     name,
+    shown: spec.shown ?? ((written) => written),
     loosensWhen: loosening === "never" ? null : loosening.when,
     loosens: (written) => loosening !== "never" && loosening.test(spec.schema.parse(written)),
   };

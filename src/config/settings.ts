@@ -62,6 +62,14 @@ export interface Settings {
   };
   /** How findings are judged; taken into the run spec as it is. */
   readonly policy: FindingPolicy;
+  readonly notify: {
+    readonly on: readonly ("ready" | "failed" | "waiting")[];
+    readonly bell: "off" | "on";
+    /** A program on the host and its first arguments; empty for none. */
+    readonly command: readonly string[];
+    /** An address, or `env:NAME`; undefined for none. */
+    readonly url: string | undefined;
+  };
   readonly retention: {
     /** Days since the decision after which a landed or discarded branch may be pruned. */
     readonly branchDays: number;

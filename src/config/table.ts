@@ -2,6 +2,7 @@ import * as agent from "./sections/agent.ts";
 import * as boundary from "./sections/boundary.ts";
 import * as container from "./sections/container.ts";
 import * as importing from "./sections/import.ts";
+import * as notify from "./sections/notify.ts";
 import * as plan from "./sections/plan.ts";
 import * as policy from "./sections/policy.ts";
 import * as retention from "./sections/retention.ts";
@@ -47,6 +48,10 @@ export const SETTINGS = [
   policy.protectedGlobs,
   policy.raise,
   policy.lower,
+  notify.notifyOn,
+  notify.notifyBell,
+  notify.notifyCommand,
+  notify.notifyUrl,
   retention.branchDays,
 ] as const;
 
@@ -67,6 +72,7 @@ export const SECTIONS = {
   prompt: "What the agent is told.",
   validate: "Commands of the project that decide whether a result is good.",
   policy: "What a reviewer must see, and how much it weighs; see docs/findings.md.",
+  notify: "How a person is told; a notification that fails never fails a run.",
   retention: "How long branches are kept.",
 } as const satisfies Record<keyof Settings, string>;
 
@@ -112,6 +118,12 @@ export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Setti
       protected: read(policy.protectedGlobs),
       raise: read(policy.raise),
       lower: read(policy.lower),
+    },
+    notify: {
+      on: read(notify.notifyOn),
+      bell: read(notify.notifyBell),
+      command: read(notify.notifyCommand),
+      url: read(notify.notifyUrl),
     },
     retention: { branchDays: read(retention.branchDays) },
   };

@@ -52,7 +52,7 @@ function readText(setting: AnySetting, given: Written, where: string): LayerValu
     setting.kind === "words" && typeof given === "string"
       ? "; write words with spaces or quotes as a JSON list"
       : "";
-  return `${where} = ${show(given)}: expected ${setting.expects}${hint}.`;
+  return `${where} = ${show(setting.shown(given))}: expected ${setting.expects}${hint}.`;
 }
 
 /** An option that takes a list may be given several times, each time with commas; words are already apart. */

@@ -19,6 +19,8 @@ export interface HostEnvironment {
   readonly pager: Readonly<Record<string, string>>;
   /** What a program on the terminal goes by: TERM, the locale, LESS, LV and the like. */
   readonly terminal: Readonly<Record<string, string>>;
+  /** What a program of the user's desktop needs to find it, for notifications. */
+  readonly desktop: Readonly<Record<string, string>>;
   /** XDG_CONFIG_HOME where set: the user's own Git reads its configuration there. */
   readonly git: Readonly<Record<string, string>>;
   /** Reads one variable that the user named with --pass-env. */

@@ -49,6 +49,8 @@ const LOOSENING: Record<string, string> = {
   "run.promote": '"auto"',
   "validate.minutes": "16",
   "policy.lower": '["binary: info"]',
+  "notify.command": '["notify-send"]',
+  "notify.url": '"https://example.invalid/"',
   "retention.branch_days": "13.5",
 };
 
@@ -84,6 +86,10 @@ const HARMLESS: Record<string, string> = {
   "agent.name": '"command"',
   "agent.command": '["sh"]',
   "run.max_tasks": "5",
+  "notify.on": '["failed"]',
+  "notify.bell": '"on"',
+  "notify.command": "[]",
+  "notify.url": '""',
   "retention.branch_days": "30",
   "validate.commands": '["test: npm test"]',
   "policy.protected": '["infra/**"]',

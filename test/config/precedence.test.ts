@@ -35,6 +35,7 @@ test("with no source at all, every setting has the default that was agreed", () 
     prompt: { template: undefined },
     validate: { commands: [], minutes: 15 },
     policy: { protected: [], raise: [], lower: [] },
+    notify: { on: ["ready", "failed", "waiting"], bell: "off", command: [], url: undefined },
     retention: { branchDays: 14 },
   });
   expect(notices).toEqual([]);
@@ -89,6 +90,10 @@ test("every setting can be set by its GUARD_ variable and by its key on the comm
     "policy.protected": "infra/**",
     "policy.raise": "binary: block",
     "policy.lower": "binary: info",
+    "notify.on": "failed",
+    "notify.bell": "on",
+    "notify.command": "notify-send",
+    "notify.url": "https://example.invalid",
     "retention.branch_days": "30",
   };
   const before = JSON.stringify(loaded({}).settings);

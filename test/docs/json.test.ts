@@ -62,6 +62,7 @@ async function setUp(): Promise<void> {
   world.commit("A plan");
   for (const command of ["doctor", "tasks", "trust", "recover", "runs", "show none"])
     await call(world, command);
+  await call(world, "notify --notify-command true --notify-url http://127.0.0.1:9/");
   await call(world, "config", { GUARD_MEMORY: "2g" });
 }
 

@@ -97,6 +97,7 @@ function hostEnvironment(
     docker: {},
     pager: {},
     terminal: {},
+    desktop: {},
     podman: {},
     guard: {},
     git: { GIT_CONFIG_GLOBAL: places.globalConfig },

@@ -81,6 +81,7 @@ function hostEnvironment(stateDir: string): HostEnvironment {
     podman: {},
     pager: {},
     terminal: {},
+    desktop: {},
     guard: {},
     git: { GIT_CONFIG_NOSYSTEM: "1" },
     read: () => undefined,

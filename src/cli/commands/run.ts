@@ -9,9 +9,11 @@ import { promote } from "../../run/decide/promote.ts";
 import type { FinishedRun } from "../../run/flow.ts";
 import { recover } from "../../run/recover.ts";
 import { type SeriesEnd, type SeriesServices, runSeries } from "../../run/series.ts";
+import { type Notifier, notifier } from "../../run/watching/notifier.ts";
 import { type Context, gitProgram, historyOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
 import { answeringEngines } from "../engines.ts";
+import { notifyChannels } from "../notify-channels.ts";
 import { engineText } from "../output/engine.ts";
 import { printFailure } from "../output/failure.ts";
 import { liveProgress } from "../output/live-progress.ts";
@@ -40,11 +42,8 @@ export function runCommand(context: Context, finish: Finish): Command {
 
 async function perform(call: Call): Promise<CommandEnd> {
   const { context, format } = call;
-  const [stray] = call.args;
-  if (stray !== undefined && call.args.length !== context.afterDashes.length)
-    return fail("usage", `"${stray}" is not understood here.`, {
-      cure: "Put the agent's program behind two dashes: guardloop run --agent command -- PROGRAM ARGS.",
-    });
+  const words = refuseStrayWords(call);
+  if (!words.ok) return words;
   const git = gitProgram(context);
   if (!git.ok) return git;
   const prepared = await prepareRun(context, settingFlags(call));
@@ -56,7 +55,13 @@ async function perform(call: Call): Promise<CommandEnd> {
     format === "json"
       ? { report: jsonProgress(context.output), [Symbol.dispose]: () => undefined }
       : liveProgress(context.output, context.now);
-  const { report } = view;
+  const notifying = notifierFor(context, { history, prepared: prepared.value }, view.report);
+  if (!notifying.ok) return notifying;
+  const told = notifying.value;
+  const report: SeriesServices["report"] = (progress) => {
+    view.report(progress);
+    told.observe(progress);
+  };
   const services: SeriesServices = {
     env: context.env,
     gitProgram: git.value,
@@ -81,8 +86,39 @@ async function perform(call: Call): Promise<CommandEnd> {
   const series = await runSeries(services, prepared.value.invocation, {
     onReady: (run) => afterReady({ context, history, prepared: prepared.value }, run),
   });
+  if (series.ok) told.seriesEnded(recordsOf(history, series.value));
+  await told.settled();
   view[Symbol.dispose]();
   return series.ok ? summarise(call, services, series.value) : series;
+}
+
+function refuseStrayWords({ args, context }: Call): Result<void, Failure> {
+  const [stray] = args;
+  if (stray === undefined || args.length === context.afterDashes.length) return ok(undefined);
+  return fail("usage", `"${stray}" is not understood here.`, {
+    cure: "Put the agent's program behind two dashes: guardloop run --agent command -- PROGRAM ARGS.",
+  });
+}
+
+/** Whoever is to be told; what did not arrive is a note among the others. */
+function notifierFor(
+  context: Context,
+  at: { readonly history: History; readonly prepared: PreparedRun },
+  report: SeriesServices["report"],
+): Result<Notifier, Failure> {
+  const { settings } = at.prepared.invocation;
+  const channels = notifyChannels(context, settings);
+  if (!channels.ok) return channels;
+  const request = {
+    channels: channels.value,
+    kinds: settings.notify.on,
+    history: at.history,
+    stateDir: context.env.stateDir,
+    now: context.now,
+    signal: context.interrupt,
+    onProblem: (text: string) => report({ type: "notice", runId: null, text }),
+  };
+  return ok(notifier(request));
 }
 
 /** What is opened beyond the default is said in bold before anything starts. */
@@ -165,11 +201,15 @@ async function summarise(
   if (series.failure !== undefined)
     printFailure(output, series.failure.failure, { format: "human", runId: series.failure.runId });
   output.result("");
-  const runs = ids.map((id) => history.run(id)).filter((run) => run !== undefined);
+  const runs = recordsOf(history, series);
   output.table(await seriesTable(runs, { git: principal.git, stateDir: env.stateDir }));
   output.result(dim(series.why));
   nextSteps(call, runs);
   return ok(status);
+}
+
+function recordsOf(history: History, { runs }: SeriesEnd): readonly RunRecord[] {
+  return runs.map(({ runId }) => history.run(runId)).filter((run) => run !== undefined);
 }
 
 function nextSteps({ context: { output } }: Call, runs: readonly RunRecord[]): void {

@@ -23,6 +23,8 @@ export interface Output {
   readonly table: (rows: readonly (readonly Segment[])[]) => void;
   /** Lines that are drawn in place; undefined where the stream is not a terminal. */
   readonly live: (stream: "stdout" | "stderr") => LiveLines | undefined;
+  /** Rings the terminal's bell; nothing where no stream is a terminal. */
+  readonly bell: () => void;
   /** Exact bytes for another program; on a terminal they are made visible like everything else. */
   readonly bytes: (value: Uint8Array) => void;
   /** Where results go: a person reads them on a terminal. */
@@ -66,6 +68,10 @@ export function makeOutput(streams: Streams): Output {
       const live = lives.get(name) ?? liveLines(stream, colourOf(stream));
       lives.set(name, live);
       return live;
+    },
+    bell(): void {
+      const terminal = [streams.stderr, streams.stdout].find((stream) => stream.isTTY === true);
+      terminal?.write("\u0007");
     },
     bytes(value): void {
       if (streams.stdout.isTTY === true) result(Buffer.from(value).toString("utf8").trimEnd());

@@ -28,8 +28,18 @@ export function readEnvFile(text: string): readonly EnvVariable[] {
       body = [body, ...lines.slice(index + 1, last + 1)].join("\n");
       index = last;
     }
-    const end = body.lastIndexOf(quote);
-    found.push({ name, value: end === -1 ? body.trim() : body.slice(0, end) });
+    found.push({ name, value: quoted(body, quote) });
   }
   return found;
+}
+
+/** Nothing, or a comment, up to the end of the text; not over a line's end. */
+const COMMENT_ALONE = /^[^\S\n]*(?:#[^\n]*)?$/;
+
+/** Up to the first closing quote behind which there is only a comment: comments have quotes of their own. */
+function quoted(body: string, quote: string): string {
+  for (let at = body.indexOf(quote); at !== -1; at = body.indexOf(quote, at + 1))
+    if (body[at - 1] !== "\\" && COMMENT_ALONE.test(body.slice(at + 1))) return body.slice(0, at);
+  const last = body.lastIndexOf(quote);
+  return last === -1 ? body.trim() : body.slice(0, last);
 }

@@ -8,6 +8,9 @@ const SHORTEST_BASE64 = 10;
 /** Names that say that the value is one to keep. */
 const SECRET_NAME =
   /pass|pwd|secret|token|key|auth|cred|private|dsn|salt|pin\b|signature|webhook|cookie|session|conn/i;
+const ADDRESS_WITH_PASSWORD = /^[a-z][\w.+-]*:\/\/[^\s/:@]*:([^\s@]+)@/i;
+/** A run of characters that nobody has thought up: small, capital and digit in one, as keys in base64 are. */
+const RANDOM = /(?=[A-Za-z0-9+]*[a-z])(?=[A-Za-z0-9+]*[A-Z])(?=[A-Za-z0-9+]*\d)[A-Za-z0-9+]{12,}/;
 /** Values that are settings, whatever their name: each pattern is for the whole value. */
 const SETTINGS: readonly RegExp[] = [
   /^\p{L}+$/u, // a plain word
@@ -31,7 +34,11 @@ const SETTINGS: readonly RegExp[] = [
  */
 export function canBeSecret(name: string, value: string): boolean {
   if (value.length < SHORTEST || value.length > LONGEST) return false;
-  if (SETTINGS.some((setting) => setting.test(value)) || isPlaceholder(value)) return false;
+  const password = ADDRESS_WITH_PASSWORD.exec(value)?.[1];
+  // The host of an address may well be called example; what counts is the password in it.
+  if (isPlaceholder(password ?? value)) return false;
+  if (SETTINGS.some((setting) => setting.test(value)))
+    return SECRET_NAME.test(name) && RANDOM.test(value);
   if (SECRET_NAME.test(name)) return true;
   return value.length >= 16 && /\d/.test(value) && /\p{L}/u.test(value) && !/\s/.test(value);
 }
@@ -75,6 +82,6 @@ function base64Of(value: string): readonly string[] {
 }
 
 function passwordOf(value: string): string | undefined {
-  const [, password] = /^[a-z][\w.+-]*:\/\/[^\s/:@]*:([^\s@]+)@/i.exec(value) ?? [];
+  const password = ADDRESS_WITH_PASSWORD.exec(value)?.[1];
   return password !== undefined && canBeSecret("password", password) ? password : undefined;
 }

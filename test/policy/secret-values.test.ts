@@ -30,6 +30,17 @@ AFTER=last\r
   ]);
 });
 
+test("a quote in the comment behind a quoted value is not part of it", () => {
+  const text = `A="one" # it's "quoted" here\nB='two' # don't\nC="a # b"\nD="x\\"y" # "z"\nE='it''s' # 's'\n`;
+  expect(readEnvFile(text).map(({ name, value }) => `${name}=${value}`)).toEqual([
+    "A=one",
+    "B=two",
+    "C=a # b",
+    String.raw`D=x\"y`,
+    "E=it''s",
+  ]);
+});
+
 test("a quote that is never closed takes its own line alone", () => {
   expect(readEnvFile('A="open\nB=next')).toEqual([
     { name: "A", value: "open" },
@@ -43,6 +54,10 @@ test.each([
   ["STRIPE", "sk_test_4eC39HqLyjWDarjtT1zdp7dc"],
   ["DATABASE_URL", "postgres://app:s3cr3tPw@db.acme.io/app"],
   ["SESSION_SECRET", "8f14e45fceea167a"],
+  // In base64, which may begin with a slash.
+  ["SECRET_KEY", "/wJalrXUtnFEMI7K/MDENGbPxRfiCY"],
+  ["BOT_TOKEN", "7.1.Zm9vYmFyQmF6MTIzNDU2"],
+  ["DATABASE_URL", "postgres://app:s3cr3tPw@db.example.com/app"],
 ])("%s=%s is looked for", (name, value) => {
   expect(canBeSecret(name, value)).toBe(true);
 });

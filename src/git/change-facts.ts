@@ -1,13 +1,10 @@
 import type { Failure } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
-import { blobSizes, readBlobs } from "./blobs.ts";
+import { blobSizes } from "./blobs.ts";
 import { type Git, gitOutput } from "./git.ts";
+import { LINK_MODE, linkTargets } from "./links.ts";
 import { logRows } from "./log-rows.ts";
 import { type ChangedEntry, changedEntries } from "./tree-check.ts";
-
-const LINK_TARGET_BYTES = 4096;
-/** Stands for a target that no system takes; as an absolute path it counts as one that leads out of the tree. */
-const UNREADABLE_TARGET = "/(too long to be a path)";
 
 /** A changed entry with what its content is. Lines are 0 for binary content. */
 export interface MeasuredEntry extends ChangedEntry {
@@ -35,11 +32,10 @@ export async function measureChanges(
     entries.value.map((entry) => entry.newBlob),
   );
   if (!sizes.ok) return sizes;
-  const links = entries.value.filter((entry) => entry.newMode === "120000");
-  const small = links.filter((link) => (sizes.value.get(link.newBlob) ?? 0) <= LINK_TARGET_BYTES);
-  const targets = await readBlobs(
+  const links = entries.value.filter((entry) => entry.newMode === LINK_MODE);
+  const targets = await linkTargets(
     git,
-    small.map((link) => link.newBlob),
+    links.map((link) => link.newBlob),
   );
   if (!targets.ok) return targets;
   const measured: MeasuredEntry[] = [];
@@ -51,10 +47,7 @@ export async function measureChanges(
       deletedLines: count.deleted,
       content: count.content,
       sizeBytes: sizes.value.get(entry.newBlob) ?? 0,
-      linkTarget:
-        entry.newMode === "120000"
-          ? (targets.value.get(entry.newBlob)?.toString("utf8") ?? UNREADABLE_TARGET)
-          : null,
+      linkTarget: entry.newMode === LINK_MODE ? (targets.value.get(entry.newBlob) ?? null) : null,
     });
   }
   return ok(measured);

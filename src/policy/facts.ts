@@ -4,6 +4,8 @@ import type { ManifestChange } from "./package-keys.ts";
 /** What the host computed from the imported trees; the only thing findings are made of. */
 export interface ReviewFacts {
   readonly changes: readonly Change[];
+  /** Every symbolic link of the new tree, path to target; empty where none changed. */
+  readonly links: ReadonlyMap<string, string>;
   /** Every line that was added; of binary files too, as text. */
   readonly addedLines: readonly AddedLine[];
   /** The package.json files that changed. */

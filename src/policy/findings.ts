@@ -1,9 +1,9 @@
-import { posix } from "node:path";
 import { visible } from "../core/visible.ts";
-import type { Change, ReviewFacts } from "./facts.ts";
+import type { ReviewFacts } from "./facts.ts";
 import { messageFindings } from "./commit-messages.ts";
 import { weightiestFirst } from "./apply-policy.ts";
 import { type Finding, finding } from "./finding.ts";
+import { leadsOut } from "./escaping-links.ts";
 import { generatedFindings, isOpaque } from "./generated.ts";
 import { hiddenCharacterFindings } from "./hidden-characters.ts";
 import { mixedScriptFindings } from "./mixed-scripts.ts";
@@ -24,7 +24,7 @@ export function findingsOf(facts: ReviewFacts): readonly Finding[] {
   const found = [
     ...controlFindings(facts),
     ...protectedFindings(facts),
-    ...symlinkFindings(facts.changes),
+    ...symlinkFindings(facts),
     ...contentFindings(facts),
     ...secretFindings(facts),
     ...hiddenCharacterFindings(facts.addedLines),
@@ -61,30 +61,35 @@ function sameName(a: string, b: string): boolean {
   return a.normalize("NFC").toLowerCase() === b.normalize("NFC").toLowerCase();
 }
 
-function symlinkFindings(changes: readonly Change[]): readonly Finding[] {
-  const links = changes.filter((change) => change.newMode === SYMLINK);
-  const escaping = links.filter((link) => escapes(link));
-  const others = links.filter((link) => !escapes(link));
+function symlinkFindings({ changes, links }: ReviewFacts): readonly Finding[] {
+  const changed = changes.filter((change) => change.newMode === SYMLINK);
+  const judged = changed.map((link) => ({ path: link.path, target: link.linkTarget ?? "" }));
+  const escaping = judged.filter((link) => leadsOut(link, links));
+  const others = judged.filter((link) => !leadsOut(link, links));
   return [
     ...list(
       "symlink-escaping",
       "These links point out of the tree or into .git.",
-      escaping.map(withTarget),
+      [...escaping, ...ledOut(judged, links)].map(withTarget),
     ),
     ...list("symlink", "New or changed symbolic links.", others.map(withTarget)),
   ];
 }
 
-function withTarget(link: Change): string {
-  return `${link.path} -> ${link.linkTarget ?? "?"}`;
+/** Links that did not change, and lead out through one that did. */
+function ledOut(
+  changed: readonly { readonly path: string }[],
+  links: ReadonlyMap<string, string>,
+): readonly { readonly path: string; readonly target: string }[] {
+  const paths = new Set(changed.map(({ path }) => path));
+  const kept = new Map([...links].filter(([path]) => !paths.has(path)));
+  return [...kept]
+    .map(([path, target]) => ({ path, target }))
+    .filter((link) => leadsOut(link, links) && !leadsOut(link, kept));
 }
 
-function escapes(link: Change): boolean {
-  const target = link.linkTarget ?? "";
-  if (posix.isAbsolute(target)) return true;
-  const landed = posix.normalize(posix.join(posix.dirname(link.path), target));
-  const parts = landed.split("/");
-  return parts[0] === ".." || parts.some((part) => part.toLowerCase() === ".git");
+function withTarget({ path, target }: { readonly path: string; readonly target: string }): string {
+  return `${path} -> ${target}`;
 }
 
 function contentFindings(facts: ReviewFacts): readonly Finding[] {

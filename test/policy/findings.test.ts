@@ -45,6 +45,7 @@ function facts(more: Partial<ReviewFacts> = {}): ReviewFacts {
     protectedGlobs: [],
     hookPaths: [],
     collisions: [],
+    links: new Map(),
     ...more,
   };
 }

@@ -11,6 +11,7 @@ import { commitsBetween, measureChanges } from "../../git/change-facts.ts";
 import type { MeasuredEntry } from "../../git/change-facts.ts";
 import type { Git } from "../../git/git.ts";
 import { hookPathsInTree } from "../../git/hook-paths.ts";
+import { LINK_MODE, linksOf } from "../../git/links.ts";
 import { listPaths, readFileAt } from "../../git/read-files.ts";
 import type { Change, ReviewFacts } from "../../policy/facts.ts";
 import { importedMessage } from "../artifacts/imported-metadata.ts";
@@ -74,7 +75,10 @@ interface Range {
   readonly head: string;
 }
 
-type ContentFacts = Pick<ReviewFacts, "changes" | "packageFiles" | "collisions" | "lfsPointers"> & {
+type ContentFacts = Pick<
+  ReviewFacts,
+  "changes" | "links" | "packageFiles" | "collisions" | "lfsPointers"
+> & {
   readonly lines: AddedLines;
 };
 
@@ -104,6 +108,10 @@ function notLookedAt({ lines, extent }: AddedLines): readonly string[] {
 async function contentFacts(git: Git, range: Range): Promise<Result<ContentFacts, Failure>> {
   const measured = await measureChanges(git, range.base, range.head);
   if (!measured.ok) return measured;
+  const links = measured.value.some((entry) => entry.newMode === LINK_MODE)
+    ? await linksOf(git, range.head)
+    : ok(new Map<string, string>());
+  if (!links.ok) return links;
   const lines = await addedLines(git, range.base, range.head);
   if (!lines.ok) return lines;
   const packages = await packageFiles(git, range, measured.value);
@@ -114,6 +122,7 @@ async function contentFacts(git: Git, range: Range): Promise<Result<ContentFacts
   if (!pointers.ok) return pointers;
   return ok({
     changes: measured.value.map(toChange),
+    links: links.value,
     lines: lines.value,
     packageFiles: packages.value,
     collisions: collisions.value,

@@ -1,6 +1,6 @@
 import type { Agreed } from "./agreed.ts";
 import { agreedMounts, describedMount } from "./posture-mounts.ts";
-import type { Found } from "./probe/found.ts";
+import { type Found, NOT_SETUID } from "./probe/found.ts";
 
 /** One part of the container's posture, as a probe inside sees it. */
 export interface PosturePart {
@@ -8,6 +8,8 @@ export interface PosturePart {
   /** Completes the sentence "The agent …". */
   readonly tries: string;
   readonly holds: (found: Found, agreed: Agreed) => boolean;
+  /** Why this image or kernel has nothing to show; undefined where it has. What cannot be seen is not held. */
+  readonly notShown?: (found: Found) => string | undefined;
   /** What the probe saw, in a few words. */
   readonly seen: (found: Found, agreed: Agreed) => string;
 }
@@ -53,10 +55,10 @@ const privileges: readonly PosturePart[] = [
   {
     name: "setuid",
     tries: "starts a program of the image that is setuid root",
-    // An image without such a program, or a kernel that hides it, shows nothing.
-    holds: ({ setuid }, agreed) => setuid === String(agreed.uid) || setuid === "ENOENT",
-    seen: ({ setuid }) =>
-      setuid === "ENOENT" ? "no such program" : `it runs as uid ${setuid || "?"}`,
+    notShown: ({ setuid }) =>
+      setuid === "ENOENT" || setuid === NOT_SETUID ? "the image has no such program" : undefined,
+    holds: ({ setuid }, agreed) => setuid === String(agreed.uid),
+    seen: ({ setuid }) => `it runs as uid ${setuid || "?"}`,
   },
   {
     name: "seccomp",
@@ -128,10 +130,10 @@ const limits: readonly PosturePart[] = [
   {
     name: "swap",
     tries: "reads how much swap it may take on top",
-    // A kernel may not count swap; then there is nothing to see.
-    holds: ({ cgroup }) => cgroup["swap"] === "0" || cgroup["swap"] === "ENOENT",
-    seen: ({ cgroup }) =>
-      cgroup["swap"] === "ENOENT" ? "not counted by this kernel" : `${cgroup["swap"] ?? "?"} bytes`,
+    notShown: ({ cgroup }) =>
+      cgroup["swap"] === "ENOENT" ? "this kernel does not count swap" : undefined,
+    holds: ({ cgroup }) => cgroup["swap"] === "0",
+    seen: ({ cgroup }) => `${cgroup["swap"] ?? "?"} bytes`,
   },
   {
     name: "pids",

@@ -15,7 +15,9 @@ export function differences(
   found: Found,
   agreed: Agreed & { readonly runId: string },
 ): readonly string[] {
-  const parts = POSTURE.filter((part) => !part.holds(found, agreed)).map((part) => part.name);
+  const parts = POSTURE.filter(
+    (part) => part.notShown?.(found) === undefined && !part.holds(found, agreed),
+  ).map((part) => part.name);
   const names = Object.keys(found.environment).toSorted().join(" ");
   if (names !== ENVIRONMENT.toSorted().join(" ")) parts.push("environment");
   if (found.environment["GUARDLOOP_RUN_ID"] !== agreed.runId) parts.push("run-id");

@@ -52,6 +52,27 @@ describe("where a registry answers", () => {
     expect(await stage.build(changes)).toMatchObject({ ok: true, value: { outcome: "built" } });
   });
 
+  test.for([
+    ["removed when nothing else names it", [], 1],
+    ["kept when the user gave it a name", ["mine:1"], 0],
+  ] as const)("the image before is %s", async ([, names, removals]) => {
+    await using stage = await stageOfPrograms();
+    await stage.set("registry");
+    const old = {
+      Id: "sha256:old",
+      Size: 7,
+      RepoTags: names,
+      Config: { Labels: { "guardloop.image.inputs": "of another time" } },
+    };
+    for (const name of ["guardloop-agent", "sha256:old"])
+      await writeFile(join(stage.stage, "images", name), JSON.stringify(old));
+
+    expect(await stage.build()).toMatchObject({ ok: true, value: { outcome: "built" } });
+
+    const calls = await stage.calls();
+    expect(calls.filter((call) => call === "docker image rm sha256:old")).toHaveLength(removals);
+  });
+
   test("it is built again when one letter in the image directory has changed", async () => {
     await using stage = await stageOfPrograms();
     await stage.set("registry");

@@ -8,6 +8,9 @@ import type { Stepper } from "./step.ts";
 const FIRST_ANSWER_MS = 20_000;
 const DOWNLOAD_MS = 20 * 60_000;
 
+/** Podman says "Trying to pull …" before it has reached anybody, and these once it has; all on standard error. */
+const PODMAN_HAS_AN_ANSWER = /Getting image source|Copying (?:blob|config)|Writing manifest/;
+
 export type BaseImage =
   | { readonly kind: "available" }
   | { readonly kind: "unavailable"; readonly why: string };
@@ -27,6 +30,7 @@ export async function provideBase(
     args: ["pull", baseName(engine, base)],
     deadlineMs: DOWNLOAD_MS,
     firstOutputMs: FIRST_ANSWER_MS,
+    firstOutput: PODMAN_HAS_AN_ANSWER,
   });
   if (!pull.ok) return pull;
   if (pull.value.code === 0) return ok({ kind: "available" });

@@ -100,6 +100,9 @@ async function removeReplaced(
   const { before, after } = images;
   if (before === undefined || before.id === after.id) return;
   if (before.labels[IMAGE_LABEL.inputs] === undefined) return;
+  // A name that the user gave it keeps it: by its id it would be removed with its last name.
+  const still = await existingImage(steps, engine, before.id);
+  if (!still.ok || still.value === undefined || still.value.tags.length > 0) return;
   await steps.attempt({
     program: engine.program,
     args: ["image", "rm", before.id],

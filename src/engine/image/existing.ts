@@ -11,15 +11,18 @@ export interface ExistingImage {
   readonly id: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly sizeBytes: number;
+  /** The names it goes by; none when it lost its name to a newer image. */
+  readonly tags: readonly string[];
 }
 
 const schema = z.object({
   Id: z.string(),
   Size: z.number(),
+  RepoTags: z.array(z.string()).nullish(),
   Config: z.object({ Labels: z.record(z.string(), z.string()).nullish() }).nullish(),
 });
 
-/** Looks an image up; undefined when the engine has none of that name. Never pulls. */
+/** Looks an image up by name or id; undefined when the engine has none. Never pulls. */
 export async function existingImage(
   steps: Stepper,
   engine: ImageEngine,
@@ -44,6 +47,6 @@ export async function existingImage(
   if (!parsed.success) {
     return err(buildFailure(`\`${engine.kind} image inspect\` printed something unexpected.`));
   }
-  const { Id, Size, Config } = parsed.data;
-  return ok({ id: Id, sizeBytes: Size, labels: Config?.Labels ?? {} });
+  const { Id, Size, RepoTags, Config } = parsed.data;
+  return ok({ id: Id, sizeBytes: Size, labels: Config?.Labels ?? {}, tags: RepoTags ?? [] });
 }

@@ -26,6 +26,8 @@ interface Step {
   readonly env?: Environment;
   /** The program is ended when nothing came on standard output within this time; see `Exit.ended`. */
   readonly firstOutputMs?: number;
+  /** What on standard error counts as output too, for a program that says everything there. */
+  readonly firstOutput?: RegExp;
   /** `kept`: a look-up, whose output is no detail of the build. Default `shown`. */
   readonly output?: "shown" | "kept";
 }
@@ -72,7 +74,8 @@ export function stepper(options: StepperOptions): Stepper {
       maxOutputBytes: MAX_OUTPUT_BYTES,
       signal: AbortSignal.any(signals),
       onOutput: (stream, chunk) => {
-        if (stream === "stdout") silence.clear();
+        if (stream === "stdout" || step.firstOutput?.test(chunk.toString("utf8")) === true)
+          silence.clear();
         if (step.output !== "kept") eachLine(chunk, options.onDetail);
       },
     });

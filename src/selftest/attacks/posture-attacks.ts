@@ -62,11 +62,13 @@ function unlessOpened(name: string, judge: Judge): Judge {
       : skipped("your settings open a network to the container");
 }
 
-const agreedParts = POSTURE.map(({ name, tries, holds, seen: say }) =>
+const agreedParts = POSTURE.map(({ name, tries, holds, notShown, seen: say }) =>
   probe(
     name,
     tries,
     unlessOpened(name, (found, { spec }) => {
+      const why = notShown?.(found);
+      if (why !== undefined) return skipped(why);
       const what = say(found, spec.container);
       return holds(found, spec.container) ? held(what) : failed(what);
     }),

@@ -1,3 +1,6 @@
+/** In place of a uid: the program is there, but would not raise anybody's rights. */
+export const NOT_SETUID = "not setuid";
+
 /** What a process in the container finds. Plain JSON; it comes out of a container, so it is read as a claim. */
 export interface Found {
   readonly uid: number;
@@ -7,7 +10,7 @@ export interface Found {
   readonly hostname: string;
   /** Of /proc/self/status: CapInh, CapPrm, CapEff, CapBnd, CapAmb, NoNewPrivs, Seccomp. */
   readonly status: Readonly<Record<string, string>>;
-  /** Effective uid of a program of the image that is setuid root, or the error code of starting it. */
+  /** Effective uid of a program of the image that is setuid root, `not setuid`, or the error code of starting it. */
   readonly setuid: string;
   readonly firstProcess: string;
   /** Command names of all processes but the probe's own. */

@@ -6,7 +6,13 @@ import { type Result, err, ok } from "../core/result.ts";
 import type { Bounds, Environment, Exit } from "../process/command.ts";
 import { run } from "../process/spawn.ts";
 import { PACK_WINDOWS, boundHit } from "./bounds.ts";
-import { HOOKS_OFF, configEnvironment, namedHooksOff } from "./no-hooks.ts";
+import {
+  type ConfigPair,
+  HOOKS_OFF,
+  configEnvironment,
+  namedHooksOff,
+  withConfig,
+} from "./no-hooks.ts";
 
 export interface GitOptions {
   readonly cwd?: string;
@@ -17,6 +23,8 @@ export interface GitOptions {
   /** A private index instead of the repository's own. */
   readonly indexFile?: string;
   readonly workTree?: string;
+  /** One setting for this call, whatever characters its key has. */
+  readonly config?: ConfigPair;
   /** Author and committer of `commit-tree`; nothing else is to be passed here. */
   readonly identity?: Environment;
   /** Limits on what the child may use; see `withBounds`. */
@@ -129,13 +137,14 @@ interface Profile {
 function bind(program: string, profile: Profile): Git {
   return {
     async exec(args, options = {}): Promise<Exit> {
-      const { cwd, indexFile, workTree, identity, deadlineMs, ...passedOn } = options;
+      const { cwd, config, indexFile, workTree, identity, deadlineMs, ...passedOn } = options;
+      const { environment } = profile;
       const bounded = options.bounds === undefined ? [] : PACK_WINDOWS;
       const result = await run({
         argv: [program, ...profile.prefix, ...bounded, ...args],
         cwd: cwd ?? profile.cwd,
         env: {
-          ...profile.environment,
+          ...(config === undefined ? environment : withConfig(environment, config)),
           ...identity,
           ...(indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile }),
           ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }),

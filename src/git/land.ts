@@ -35,8 +35,6 @@ export async function fastForward(
     // The user's own settings for merges are meant for other ones.
     "-c",
     "merge.autoStash=false",
-    "-c",
-    `branch.${branch}.mergeOptions=`,
     "merge",
     "--ff-only",
     "--no-overwrite-ignore",
@@ -45,7 +43,8 @@ export async function fastForward(
     "--quiet",
     to,
   ];
-  const exit = await principal.git.exec(args, LONG);
+  const config = [`branch.${branch}.mergeOptions`, ""] as const;
+  const exit = await principal.git.exec(args, { ...LONG, config });
   if (exit.code !== 0) {
     const now = await readHead(principal);
     if (!now.ok || now.value.branch !== branch || now.value.commit !== from)

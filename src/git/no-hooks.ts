@@ -47,3 +47,14 @@ export function configEnvironment(pairs: readonly ConfigPair[]): Environment {
     ]),
   ]);
 }
+
+/** The environment with one more setting, for a key that `-c KEY=VALUE` cannot take: it ends at the first `=`. */
+export function withConfig(environment: Environment, [key, value]: ConfigPair): Environment {
+  const count = Number(environment["GIT_CONFIG_COUNT"] ?? "0");
+  return {
+    ...environment,
+    GIT_CONFIG_COUNT: String(count + 1),
+    [`GIT_CONFIG_KEY_${count}`]: key,
+    [`GIT_CONFIG_VALUE_${count}`]: value,
+  };
+}

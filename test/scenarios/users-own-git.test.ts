@@ -144,6 +144,15 @@ describe("the user's own set-up", () => {
     }
   });
 
+  test("nor do those of a branch whose name has an equals sign", async () => {
+    using world = makeWorld();
+    world.git("checkout", "-q", "-b", "a=b");
+    const run = await readyRun(world);
+    world.git("config", "branch.a=b.mergeOptions", "--no-ff");
+    await succeed(world, ["promote", run.id]);
+    expect(headOf(world)).toBe(run.head);
+  });
+
   test("line endings as the user wants them arrive in the checkout", async () => {
     using world = makeWorld();
     world.write(".gitattributes", "* text=auto\n");

@@ -8,14 +8,22 @@ import type { History } from "../../history/port.ts";
 import { promote } from "../../run/decide/promote.ts";
 import type { FinishedRun } from "../../run/flow.ts";
 import { recover } from "../../run/recover.ts";
-import { type SeriesEnd, type SeriesServices, runSeries } from "../../run/series.ts";
+import { type SeriesEnd, type SeriesServices, runSeries } from "../../run/series/series.ts";
 import { type Context, gitProgram, historyOf } from "../context.ts";
-import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
+import {
+  type Call,
+  type CommandEnd,
+  type Finish,
+  action,
+  define,
+  gather,
+  listOption,
+} from "../define.ts";
 import { answeringEngines } from "../engines.ts";
 import { engineText } from "../output/engine.ts";
 import { printFailure } from "../output/failure.ts";
 import { liveProgress } from "../output/live-progress.ts";
-import { jsonProgress } from "../output/progress.ts";
+import { type Labels, jsonProgress } from "../output/progress.ts";
 import { seriesTable } from "../output/series-table.ts";
 import { bold, dim, yellow } from "../output/text.ts";
 import { type PreparedRun, allPools, prepareRun } from "../prepare-run.ts";
@@ -26,14 +34,17 @@ export function runCommand(context: Context, finish: Finish): Command {
     name: "run",
     summary: "take tasks from the plan and let an agent do them, guarded",
     description:
-      "Takes one task after another from the task plan. For each: leases a worktree, copies the base commit into a throwaway snapshot, runs the agent in a hardened container, and brings its work back as checked patches on a branch agent/<task-id>-<run-id>. Your checkout is not touched until you promote.",
+      "Takes one task after another from the task plan, or with --parallel several at once. For each: leases a worktree, copies the base commit into a throwaway snapshot, runs the agent in a hardened container, and brings its work back as checked patches on a branch agent/<task-id>-<run-id>. Your checkout is not touched until you promote.",
     exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused, EXIT.resultRefused, EXIT.interrupted],
     examples: [
       "guardloop run --agent command -- ./my-agent.sh",
       "guardloop run --agent codex --network bridge --pass-env OPENAI_API_KEY",
       "guardloop run --max-tasks 3 --keep-going",
+      "guardloop run --parallel 2 --max-tasks 6 --keep-going --max-failures 3",
+      "guardloop run --task T4 --attempts 2 --agent codex,claude --network bridge --pass-env OPENAI_API_KEY,ANTHROPIC_API_KEY",
     ],
   }).argument("[command...]", "after --, the program and arguments of the agent");
+  command.option("--task <ID>", "offer only this task; may be given several times", gather);
   addSettingOptions(command);
   return action(command, { context, finish }, perform);
 }
@@ -47,7 +58,7 @@ async function perform(call: Call): Promise<CommandEnd> {
     });
   const git = gitProgram(context);
   if (!git.ok) return git;
-  const prepared = await prepareRun(context, settingFlags(call));
+  const prepared = await prepareRun(context, settingFlags(call), listOption(call, "task"));
   if (!prepared.ok) return prepared;
   const opened = await historyOf(context);
   if (!opened.ok) return opened;
@@ -55,7 +66,7 @@ async function perform(call: Call): Promise<CommandEnd> {
   using view =
     format === "json"
       ? { report: jsonProgress(context.output), [Symbol.dispose]: () => undefined }
-      : liveProgress(context.output, context.now);
+      : liveProgress(context.output, context.now, labelsFor(prepared.value));
   const { report } = view;
   const services: SeriesServices = {
     env: context.env,
@@ -83,6 +94,11 @@ async function perform(call: Call): Promise<CommandEnd> {
   });
   view[Symbol.dispose]();
   return series.ok ? summarise(call, services, series.value) : series;
+}
+
+/** Where runs go on at once, each line says whose it is. */
+function labelsFor({ invocation: { shape } }: PreparedRun): Labels {
+  return shape.width > 1 ? "every-line" : "none";
 }
 
 /** What is opened beyond the default is said in bold before anything starts. */

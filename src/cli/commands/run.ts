@@ -5,6 +5,7 @@ import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { RunRecord } from "../../core/run-record.ts";
 import type { History } from "../../history/port.ts";
+import type { SeriesShape } from "../../run/choice/shape.ts";
 import { promote } from "../../run/decide/promote.ts";
 import type { FinishedRun } from "../../run/flow.ts";
 import { recover } from "../../run/recover.ts";
@@ -93,7 +94,7 @@ async function perform(call: Call): Promise<CommandEnd> {
     onReady: (run) => afterReady({ context, history, prepared: prepared.value }, run),
   });
   view[Symbol.dispose]();
-  return series.ok ? summarise(call, services, series.value) : series;
+  return series.ok ? summarise(call, { services, prepared: prepared.value }, series.value) : series;
 }
 
 /** Where runs go on at once, each line says whose it is. */
@@ -165,9 +166,14 @@ async function afterReady(
   return promoted.ok ? ok(undefined) : promoted;
 }
 
+interface Summarised {
+  readonly services: SeriesServices;
+  readonly prepared: PreparedRun;
+}
+
 async function summarise(
   call: Call,
-  { history, principal }: SeriesServices,
+  { services: { history, principal }, prepared }: Summarised,
   series: SeriesEnd,
 ): Promise<CommandEnd> {
   const { output, env } = call.context;
@@ -184,16 +190,23 @@ async function summarise(
   const runs = ids.map((id) => history.run(id)).filter((run) => run !== undefined);
   output.table(await seriesTable(runs, { git: principal.git, stateDir: env.stateDir }));
   output.result(dim(series.why));
-  nextSteps(call, runs);
+  nextSteps(call, runs, prepared.invocation.shape.kind);
   return ok(status);
 }
 
-function nextSteps({ context: { output } }: Call, runs: readonly RunRecord[]): void {
-  const ready = runs.find((run) => run.state === "ready");
+function nextSteps(
+  { context: { output } }: Call,
+  runs: readonly RunRecord[],
+  kind: SeriesShape["kind"],
+): void {
+  const [ready, another] = runs.filter((run) => run.state === "ready");
+  if (kind === "attempts") output.result("Compare them: guardloop compare");
   const failed = runs.find((run) => run.state === "failed");
   if (ready !== undefined) {
     output.result("Look at it:  guardloop review ", ready.id);
     output.result("Land it:     guardloop promote ", ready.id);
+    if (another !== undefined && kind === "independent")
+      output.result("Then the next: guardloop promote ", another.id, " --rebase");
   }
   if (failed !== undefined) output.result(yellow("What failed: "), "guardloop show ", failed.id);
 }

@@ -75,10 +75,14 @@ function waiting(runs: readonly RunRecord[]): ReadonlyMap<string, string> {
 }
 
 /** A stack of this invocation begins at the checkout again, so what waits for a decision may be done twice. */
-export function warnOfOpenRuns(services: SeriesServices, { principal, wanted }: Invocation): void {
+export function warnOfOpenRuns(
+  services: SeriesServices,
+  { principal }: Invocation,
+  offered: readonly OfferedTask[],
+): void {
   const runs = services.history.runs(principal.repositoryId);
   for (const [task, why] of waiting(runs))
-    if (wanted.length === 0 || wanted.includes(task))
+    if (offered.some((one) => one.id === task))
       services.report({
         type: "notice",
         runId: null,

@@ -81,7 +81,7 @@ export function newCourse({ shape, settings, head }: Invocation): Course {
     end() {
       if (nothingLeft !== undefined && order.length === 0) return err(nothingLeft);
       const runs = ended.toSorted((a, b) => order.indexOf(a.runId) - order.indexOf(b.runId));
-      const last = nothingLeft === undefined ? asMany(shape) : workedOff(nothingLeft);
+      const last = nothingLeft === undefined ? asMany(shape) : workedOff(nothingLeft, tried);
       return ok({ runs, failure, why: why ?? last });
     },
   };
@@ -106,8 +106,10 @@ function asMany({ kind, most }: Invocation["shape"]): string {
   return most === 1 ? `One ${noun} was asked for.` : `${most} ${noun}s were asked for.`;
 }
 
-function workedOff(failure: Failure): string {
+function workedOff(failure: Failure, tried: ReadonlyMap<string, string>): string {
   if (failure.code !== "no-runnable-task" && failure.code !== "tasks-claimed")
     return failure.message;
+  if (tried.size > 0)
+    return `Nothing else can be run now: ${[...tried.keys()].join(", ")} failed or made no progress here.`;
   return `The plan is worked off: ${failure.message}`;
 }

@@ -55,13 +55,17 @@ export async function runSeries(
   hooks: SeriesHooks,
 ): Promise<Result<SeriesEnd, Failure>> {
   const { kind, width } = invocation.shape;
-  if (kind === "stacked") warnOfOpenRuns(services, invocation);
   const course = newCourse(invocation);
   const candidates =
     kind === "attempts"
       ? await attemptsAt(services, invocation)
       : ok(() => nextTasks(services, invocation, course));
   if (!candidates.ok) return candidates;
+  if (kind === "stacked") {
+    const first = await candidates.value();
+    if (!first.ok) return first;
+    warnOfOpenRuns(services, invocation, first.value.tasks);
+  }
   const series: Series = { services, invocation, hooks, course, candidates: candidates.value };
   const workers = Array.from({ length: width }, () => work(series));
   // All of them, also when one meets a bug: a run that goes on must not lose its owner.

@@ -100,7 +100,7 @@ function toJson(measured: readonly MeasuredRun[]) {
     version: 1,
     runs: measured.map(({ run, findings, ...numbers }) => ({
       id: run.id,
-      task: taskOf(run) ?? null,
+      task: taskOf(run) ?? "",
       state: run.state,
       agent: run.agent,
       attempt: run.attempt,

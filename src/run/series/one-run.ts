@@ -1,3 +1,5 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { errnoOf } from "../../core/errno.ts";
 import type { Failure } from "../../core/failures.ts";
 import { newRunId } from "../../core/ids.ts";
 import type { StoredEvent } from "../../core/events.ts";
@@ -27,6 +29,10 @@ export type OneRun =
   /** Nothing was created, because the series has ended meanwhile. */
   | { readonly kind: "stopped" };
 
+/** To hold the lock of a new run; who is in the way is gone in a moment. */
+const MOST_ATTEMPTS = 50;
+const ATTEMPT_PAUSE_MS = 20;
+
 interface Opening {
   readonly turn: number;
   readonly runId: string;
@@ -51,15 +57,37 @@ export async function oneRun(series: Series, turn: number): Promise<OneRun> {
     adapter: invocation.adapter,
     paths: runPaths(services.env.stateDir, runId),
   };
-  await ensurePrivateDirectory(run.paths.root);
-  // With this lock a recovery that has no history knows that the run is alive.
-  const held = await whileBusy<OneRun>(run, runId, async () =>
-    ok(await createAndRun(series, run, { turn, runId, invocation, candidates: possible.value })),
-  );
-  const ended: OneRun = held.ok ? held.value : { kind: "refused", failure: held.error };
+  const opening: Opening = { turn, runId, invocation, candidates: possible.value };
+  const ended = await inDirectory(run, runId, () => createAndRun(series, run, opening));
   // A directory without a run would be one more thing for `recover` to find.
   if (ended.kind !== "ended") await removeTree(run.paths.root);
   return ended;
+}
+
+/**
+ * Acts with the run's directory made and its lock held, by which a recovery that has no history knows that the run is
+ * alive. Until it is held, the recovery of another invocation may take the empty directory away: then it is made again.
+ */
+async function inDirectory(
+  run: RunServices,
+  runId: string,
+  act: () => Promise<OneRun>,
+): Promise<OneRun> {
+  let begun = false;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await ensurePrivateDirectory(run.paths.root);
+      const held = await whileBusy(run, runId, async () => {
+        begun = true;
+        return ok(await act());
+      });
+      if (held.ok) return held.value;
+      if (attempt === MOST_ATTEMPTS) return { kind: "refused", failure: held.error };
+    } catch (error) {
+      if (begun || attempt === MOST_ATTEMPTS || errnoOf(error) !== "ENOENT") throw error;
+    }
+    await delay(ATTEMPT_PAUSE_MS);
+  }
 }
 
 async function createAndRun(series: Series, run: RunServices, opening: Opening): Promise<OneRun> {

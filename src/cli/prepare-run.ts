@@ -1,6 +1,4 @@
 import { join } from "node:path";
-import { agentAdapter } from "../agents/registry.ts";
-import type { AgentAdapter } from "../agents/port.ts";
 import type { ResolvedSettings } from "../config/load.ts";
 import type { Settings } from "../config/settings.ts";
 import type { FlagValues } from "../config/text-layer.ts";
@@ -15,14 +13,11 @@ import { chooseLeasePool } from "../lease/choose.ts";
 import type { LeasePool } from "../lease/port.ts";
 import { checkImage } from "../run/container/image-check.ts";
 import { readPlan } from "../run/choice/plan.ts";
-import {
-  type Invocation,
-  checkNetwork,
-  checkPrincipal,
-  clampNotices,
-  offerTasks,
-} from "../run/choice/prepare.ts";
+import { type Invocation, checkPrincipal, clampNotices } from "../run/choice/prepare.ts";
+import { checkWanted, offerTasks } from "../run/choice/offer.ts";
+import { type SeriesShape, seriesShape } from "../run/choice/shape.ts";
 import { proveLimits } from "../run/container/limits-check.ts";
+import { type AgentChoices, chooseAgents } from "./choose-agents.ts";
 import { type Context, principalOf } from "./context.ts";
 import { type WantedEngine, openEngine } from "./engines.ts";
 import { settingsFor } from "./settings.ts";
@@ -35,9 +30,11 @@ export interface PreparedRun {
   readonly notices: readonly string[];
 }
 
+/** @param wanted ids that were named with --task. */
 export async function prepareRun(
   context: Context,
   flags: FlagValues,
+  wanted: readonly string[],
 ): Promise<Result<PreparedRun, Failure>> {
   const principal = await principalOf(context);
   if (!principal.ok) return principal;
@@ -48,25 +45,30 @@ export async function prepareRun(
   const at = { principal: principal.value, commit: early.value.commit };
   const resolved = await settingsFor(context, at, flags);
   if (!resolved.ok) return resolved;
-  const settings = withoutForeignCommand(resolved.value);
-  const adapter = chooseAgent(settings);
-  if (!adapter.ok) return adapter;
-  const sense = checkSense(context, adapter.value, settings);
-  if (!sense.ok) return sense;
+  const agents = chooseAgents(context, resolved.value);
+  if (!agents.ok) return agents;
+  const [first] = agents.value;
+  const settings = { ...resolved.value.settings, agent: first.settings };
+  const shape = shapeOf(resolved.value, agents.value, wanted);
+  if (!shape.ok) return shape;
   const head = await checkPrincipal(principal.value);
   if (!head.ok) return head;
   const template = await readTemplate(at, settings);
   if (!template.ok) return template;
   const plan = await readPlan(principal.value.git, head.value.commit, settings.plan);
   if (!plan.ok) return plan;
-  const offered = offerTasks(plan.value, new Map());
+  const named = checkWanted(plan.value, wanted, shape.value.kind);
+  if (!named.ok) return named;
+  const offered = offerTasks(plan.value);
   if (!offered.ok) return offered;
   return withTools(context, {
     principal: principal.value,
     head: head.value,
     settings,
     origins: resolved.value.origins,
-    adapter: adapter.value,
+    agents: agents.value,
+    shape: shape.value,
+    wanted,
     template: template.value,
     notices: resolved.value.notices,
   });
@@ -77,7 +79,9 @@ interface Checked {
   readonly head: Head;
   readonly settings: Settings;
   readonly origins: ResolvedSettings["origins"];
-  readonly adapter: AgentAdapter;
+  readonly agents: AgentChoices;
+  readonly shape: SeriesShape;
+  readonly wanted: readonly string[];
   readonly template: Invocation["template"];
   readonly notices: readonly string[];
 }
@@ -86,7 +90,7 @@ async function withTools(
   context: Context,
   checked: Checked,
 ): Promise<Result<PreparedRun, Failure>> {
-  const { principal, head, settings, adapter, template } = checked;
+  const { principal, head, settings, agents, shape, wanted, template } = checked;
   const tools = await engineAndImage(context, settings);
   if (!tools.ok) return tools;
   const { engine, facts, image } = tools.value;
@@ -98,7 +102,10 @@ async function withTools(
       head,
       settings,
       origins: checked.origins,
-      adapter,
+      adapter: agents[0].adapter,
+      agents,
+      shape,
+      wanted,
       engine: facts,
       image,
       leaseKind: leases.value.kind,
@@ -177,56 +184,17 @@ export async function allPools(
   return pools.flatMap((pool) => (pool.ok ? [pool.value] : []));
 }
 
-/** Whether the settings make sense together, for this agent and in this environment. */
-function checkSense(
-  context: Context,
-  adapter: AgentAdapter,
-  settings: Settings,
-): Result<void, Failure> {
-  const contradiction = refuseContradiction(settings);
-  if (!contradiction.ok) return contradiction;
-  const network = checkNetwork(adapter, settings);
-  return network.ok ? checkPassedVariables(context, settings) : network;
-}
-
-/** Independent runs share one base, so after the first has landed no other can be fast-forwarded. */
-function refuseContradiction({ run }: Settings): Result<void, Failure> {
-  if (run.mode !== "independent" || run.promote !== "auto" || run.maxTasks === 1)
-    return ok(undefined);
-  return fail(
-    "config-invalid",
-    "--independent and --promote auto contradict each other with several tasks: only the first could land.",
-    { cure: "Leave one of them out, or pass --max-tasks 1." },
-  );
-}
-
-/** A command that a file names belongs to agent `command`; only words after `--` are arguments for another agent. */
-function withoutForeignCommand({ settings, origins }: ResolvedSettings): Settings {
-  const given = origins.find((one) => one.key === "agent.command")?.origin === "flag";
-  if (settings.agent.name === "command" || given) return settings;
-  return { ...settings, agent: { ...settings.agent, command: [] } };
-}
-
-function chooseAgent(settings: Settings): Result<AgentAdapter, Failure> {
-  const { name, command } = settings.agent;
-  if (name === undefined) return fail("agent-not-configured", "No agent is configured.");
-  if (name === "command" && command.length === 0)
-    return fail("agent-not-configured", "The agent `command` needs a program.", {
-      cure: "Name it after two dashes: guardloop run --agent command -- PROGRAM ARGS.",
-    });
-  return ok(agentAdapter(name));
-}
-
-function checkPassedVariables(context: Context, settings: Settings): Result<void, Failure> {
-  const missing = settings.agent.passEnv.filter((name) => context.env.read(name) === undefined);
-  if (missing.length === 0) return ok(undefined);
-  return fail(
-    "config-invalid",
-    `${missing.join(", ")} should be passed into the container but ${missing.length === 1 ? "is" : "are"} not set.`,
-    {
-      cure: "Set it in the environment, or leave it out of --pass-env.",
-    },
-  );
+function shapeOf(
+  { settings, origins }: ResolvedSettings,
+  agents: AgentChoices,
+  wanted: readonly string[],
+): Result<SeriesShape, Failure> {
+  return seriesShape({
+    run: settings.run,
+    agents: agents.length,
+    wanted: new Set(wanted).size,
+    originOf: (key) => origins.find((one) => one.key === key)?.origin ?? "default",
+  });
 }
 
 async function readTemplate(

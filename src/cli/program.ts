@@ -18,6 +18,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Make>> = new Map<string, () =>
   ["export", async () => (await import("./commands/export.ts")).exportCommand],
   ["verify", async () => (await import("./commands/verify.ts")).verifyCommand],
   ["review", async () => (await import("./commands/review.ts")).reviewCommand],
+  ["compare", async () => (await import("./commands/compare.ts")).compareCommand],
   ["validate", async () => (await import("./commands/validate.ts")).validateCommand],
   ["salvage", async () => (await import("./commands/salvage.ts")).salvageCommand],
   ["promote", async () => (await import("./commands/promote.ts")).promoteCommand],

@@ -9,7 +9,8 @@ export interface Settings {
     readonly runnable: readonly ("ready" | "planned")[];
   };
   readonly agent: {
-    readonly name: "command" | "codex" | "claude" | undefined;
+    /** Several take turns over the attempts at one task; empty when none is configured. */
+    readonly names: readonly ("command" | "codex" | "claude")[];
     /** The program and arguments of agent `command`, or extra arguments for the others. */
     readonly command: readonly string[];
     readonly model: string | undefined;
@@ -29,6 +30,8 @@ export interface Settings {
     readonly pids: number;
     readonly tmpBytes: number;
     readonly homeBytes: number;
+    /** Containers at once; 0 for as many as fit. */
+    readonly maxOnHost: number;
   };
   readonly limits: { readonly wallMinutes: number; readonly idleMinutes: number };
   readonly lease: { readonly kind: "auto" | "builtin" | "treehouse" };
@@ -45,6 +48,16 @@ export interface Settings {
     readonly mode: "stacked" | "independent";
     readonly onFailure: "stop" | "keep-going";
     readonly promote: "manual" | "auto";
+    /** Runs at once. */
+    readonly parallel: number;
+    /** Runs of one task on one base. */
+    readonly attempts: number;
+    /** 0 for no limit. */
+    readonly maxFailures: number;
+    readonly backoffMs: number;
+    readonly backoffMaxMs: number;
+    /** 0 for never. */
+    readonly giveUpAfter: number;
   };
   readonly prompt: {
     /** Path of a template in the repository, relative to its root. */

@@ -7,6 +7,7 @@ import * as plan from "./sections/plan.ts";
 import * as policy from "./sections/policy.ts";
 import * as retention from "./sections/retention.ts";
 import * as run from "./sections/run.ts";
+import * as series from "./sections/series.ts";
 import * as validate from "./sections/validate.ts";
 import type { Setting } from "./setting.ts";
 import type { Settings } from "./settings.ts";
@@ -33,6 +34,7 @@ export const SETTINGS = [
   container.pids,
   container.tmp,
   container.home,
+  container.maxOnHost,
   boundary.wallMinutes,
   boundary.idleMinutes,
   run.leaseKind,
@@ -42,6 +44,12 @@ export const SETTINGS = [
   run.mode,
   run.onFailure,
   run.promote,
+  series.parallel,
+  series.attempts,
+  series.maxFailures,
+  series.backoff,
+  series.backoffMax,
+  series.giveUpAfter,
   run.promptTemplate,
   validate.validateCommands,
   validate.validateMinutes,
@@ -81,7 +89,7 @@ export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Setti
   return {
     plan: { globs: read(plan.paths), runnable: read(plan.runnable) },
     agent: {
-      name: read(agent.name),
+      names: read(agent.name),
       command: read(agent.command),
       model: read(agent.model),
       passEnv: read(agent.passEnv),
@@ -98,6 +106,7 @@ export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Setti
       pids: read(container.pids),
       tmpBytes: read(container.tmp),
       homeBytes: read(container.home),
+      maxOnHost: read(container.maxOnHost),
     },
     limits: { wallMinutes: read(boundary.wallMinutes), idleMinutes: read(boundary.idleMinutes) },
     lease: { kind: read(run.leaseKind) },
@@ -108,6 +117,12 @@ export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Setti
       mode: read(run.mode),
       onFailure: read(run.onFailure),
       promote: read(run.promote),
+      parallel: read(series.parallel),
+      attempts: read(series.attempts),
+      maxFailures: read(series.maxFailures),
+      backoffMs: read(series.backoff) * 1000,
+      backoffMaxMs: read(series.backoffMax) * 1000,
+      giveUpAfter: read(series.giveUpAfter),
     },
     prompt: { template: read(run.promptTemplate) },
     validate: {

@@ -1,5 +1,5 @@
 import type { FailureCode } from "./failures.ts";
-import type { Validation } from "./run-spec.ts";
+import type { Attempt, Validation } from "./run-spec.ts";
 import type { StageName } from "./stage-name.ts";
 
 export interface RecordedOwner {
@@ -53,6 +53,9 @@ export type RunEvent =
       readonly network: "none" | "bridge";
       /** Of the spec; the event itself is later where a lost record was rebuilt. Absent in the oldest records. */
       readonly startedAt?: string;
+      /** Tasks that were offered: its own while the run is running, until it selects one. Absent in the oldest records. */
+      readonly claims?: readonly string[];
+      readonly attempt?: Attempt | null;
       readonly owner: RecordedOwner;
     }
   | { readonly type: "stage-intent"; readonly stage: StageName }

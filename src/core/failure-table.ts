@@ -10,12 +10,17 @@ export const EXIT = {
 } as const;
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
 
-interface FailureKind {
+export interface FailureKind {
   readonly exit: ExitStatus;
   /** One line for the table in docs/failures.md. */
   readonly meaning: string;
   /** What the person does next, when the failure itself brings nothing more exact. */
   readonly cure: string;
+  /**
+   * `surroundings`: says nothing about the task, so it does not count towards giving the task up. Nothing that is
+   * refused or interrupted does (exit 2, 3 and 130); of the others those that are marked.
+   */
+  readonly blame?: "surroundings";
 }
 
 /**
@@ -145,6 +150,16 @@ export const FAILURES = {
     meaning: "Another guardloop command is changing this repository.",
     cure: "Wait for it to end, then try again.",
   },
+  "tasks-claimed": {
+    exit: 3,
+    meaning: "Every task that could be run is being done by a run that is running.",
+    cure: "Wait for that run, or pass --independent to both: then each run is given one task.",
+  },
+  "unknown-task": {
+    exit: 2,
+    meaning: "The plan has no task with that id.",
+    cure: "Run `guardloop tasks` for the ids.",
+  },
   "owner-gone": {
     exit: 3,
     meaning: "The process that owned the run is gone; nobody is there to stop or to watch.",
@@ -170,31 +185,37 @@ export const FAILURES = {
     exit: 1,
     meaning: "No worktree could be leased, or it was not as promised.",
     cure: "Run `guardloop doctor`.",
+    blame: "surroundings",
   },
   "snapshot-failed": {
     exit: 1,
     meaning: "The snapshot could not be made.",
     cure: "See the message; check free disk space.",
+    blame: "surroundings",
   },
   "container-failed": {
     exit: 1,
     meaning: "The container could not be started or watched.",
     cure: "Run `guardloop doctor`.",
+    blame: "surroundings",
   },
   "container-survived": {
     exit: 1,
     meaning: "The container could not be proven gone, so nothing of it was read.",
     cure: "Remove the named container, then run `guardloop recover`.",
+    blame: "surroundings",
   },
   "guest-refused": {
     exit: 1,
     meaning: "The guest found its surroundings not as agreed and did not start the agent.",
     cure: "Run `guardloop logs RUN`.",
+    blame: "surroundings",
   },
   "agent-not-started": {
     exit: 1,
     meaning: "The agent program could not be started in the container.",
     cure: "Check that the program is in the image, then see `guardloop logs RUN`.",
+    blame: "surroundings",
   },
   "agent-wall-limit": {
     exit: 1,
@@ -226,6 +247,7 @@ export const FAILURES = {
     exit: 1,
     meaning: "The lease could not be returned or the snapshot not removed.",
     cure: "Run `guardloop recover`.",
+    blame: "surroundings",
   },
   "selftest-failed": {
     exit: 1,
@@ -236,6 +258,7 @@ export const FAILURES = {
     exit: 1,
     meaning: "A Git command failed in a way that was not foreseen.",
     cure: "See the message.",
+    blame: "surroundings",
   },
   "promote-refused": {
     exit: 3,
@@ -302,6 +325,7 @@ export const FAILURES = {
     exit: 4,
     meaning: "The agent branch exists already with another commit; it was not overwritten.",
     cure: "Rename or delete that branch.",
+    blame: "surroundings",
   },
   "archive-mismatch": {
     exit: 4,

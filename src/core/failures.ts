@@ -1,4 +1,4 @@
-import { type ExitStatus, FAILURES } from "./failure-table.ts";
+import { EXIT, type ExitStatus, FAILURES, type FailureKind } from "./failure-table.ts";
 import { type Result, err } from "./result.ts";
 
 export { EXIT, FAILURES, type ExitStatus } from "./failure-table.ts";
@@ -30,6 +30,15 @@ export function fail(
   extra: { readonly cure?: string; readonly details?: readonly string[] } = {},
 ): Result<never, Failure> {
   return err(failure(code, message, extra));
+}
+
+/** Whether a failure with this code may be the task's own doing; a code that is not known, of another version, counts. */
+export function isTasksFault(code: string): boolean {
+  const kinds: Readonly<Record<string, FailureKind>> = FAILURES;
+  const kind = Object.hasOwn(kinds, code) ? kinds[code] : undefined;
+  if (kind === undefined) return true;
+  const wasJudged = kind.exit === EXIT.failed || kind.exit === EXIT.resultRefused;
+  return wasJudged && kind.blame !== "surroundings";
 }
 
 export function exitStatusOf(code: FailureCode): ExitStatus {

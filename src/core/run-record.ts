@@ -1,5 +1,5 @@
 import type { DecisionIntent, RecordedOwner, RunEvent, StoredEvent } from "./events.ts";
-import type { StageTiming, Validation } from "./run-spec.ts";
+import type { Attempt, StageTiming, Validation } from "./run-spec.ts";
 import type { RunState } from "./run-state.ts";
 import type { StageName } from "./stage-name.ts";
 import { unreachable } from "./result.ts";
@@ -20,6 +20,9 @@ export interface RunRecord {
   readonly network: "none" | "bridge";
   readonly owner: RecordedOwner;
   readonly task: string | null;
+  /** Ids of the tasks that were offered, in the plan's order; empty in the oldest records. */
+  readonly claims: readonly string[];
+  readonly attempt: Attempt | null;
   readonly branch: string | null;
   readonly head: string | null;
   readonly startedAt: string;
@@ -73,6 +76,8 @@ export function foldRun(events: readonly StoredEvent[]): RunRecord | undefined {
   let record: RunRecord = {
     id: first.runId,
     state: "running",
+    claims: [],
+    attempt: null,
     ...created,
     onto: branch,
     task: null,

@@ -10,6 +10,16 @@ export interface OfferedTask {
   readonly acceptance: readonly string[];
 }
 
+/** One of several runs of the same task on the same base, made to be compared. */
+export interface Attempt {
+  /** Shared by all attempts: the id of the first of them. */
+  readonly group: string;
+  /** From 1. */
+  readonly number: number;
+  /** How many were asked for. */
+  readonly of: number;
+}
+
 export type EngineKind = "docker" | "podman";
 
 /** How an engine starts containers on this host, beyond what is asked of every engine. */
@@ -52,6 +62,8 @@ export interface RunSpec {
   /** The run whose branch is the base, in a stack. */
   readonly parentRun: string | null;
   readonly offered: readonly OfferedTask[];
+  /** Not there where the run is no attempt. */
+  readonly attempt?: Attempt;
   readonly agent: {
     readonly name: string;
     readonly argv: readonly string[];
@@ -91,6 +103,8 @@ export interface RunSpec {
     readonly tmpBytes: number;
     readonly homeBytes: number;
   };
+  /** Containers of all runs of this user that may be there at once; missing in older records. */
+  readonly containersOnHost?: number;
   readonly limits: { readonly wallMs: number; readonly idleMs: number };
   readonly lease: "builtin" | "treehouse";
   readonly overlay: { readonly include: readonly string[] };

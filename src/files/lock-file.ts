@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { link, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { errnoOf } from "../core/errno.ts";
 import { type Owner, mayBeAlive } from "../process/owner.ts";
@@ -13,7 +14,8 @@ export interface HeldLock extends AsyncDisposable {
  * @returns the owner's process id where somebody living holds it.
  */
 export async function takeLock(path: string, owner: Owner): Promise<HeldLock | { heldBy: number }> {
-  const mine = `${path}.${owner.pid}`;
+  // Two takers may be in one process.
+  const mine = `${path}.${owner.pid}-${randomBytes(4).toString("hex")}`;
   await writeFile(mine, JSON.stringify(owner), { mode: 0o600 });
   try {
     for (let attempt = 0; attempt < 2; attempt += 1) {

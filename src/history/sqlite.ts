@@ -89,6 +89,12 @@ function historyOn(database: Database.Database, now: () => Date): History {
   const idsOfRepository = database.prepare(
     "SELECT run_id FROM events WHERE type = 'run-created' AND json_extract(data, '$.repositoryId') = ? ORDER BY seq DESC",
   );
+  const unended = database.prepare(
+    `SELECT run_id FROM events AS created WHERE type = 'run-created' AND NOT EXISTS (
+       SELECT 1 FROM events AS ended WHERE ended.run_id = created.run_id
+         AND ended.type IN ('run-ready', 'run-failed', 'run-interrupted')
+     ) ORDER BY seq DESC`,
+  );
   const events = (runId: string): readonly StoredEvent[] => rows(ofRun.all(runId)).map(toEvent);
   const idsWithPrefix = (prefix: string): readonly string[] =>
     rows(ids.all(prefix, prefix)).map((row) => row.run_id);
@@ -108,11 +114,30 @@ function historyOn(database: Database.Database, now: () => Date): History {
           : rows(idsOfRepository.all(repositoryId)).map((row) => row.run_id);
       return found.map(run).filter((record) => record !== undefined);
     },
+    running: (repositoryId) =>
+      rows(unended.all())
+        .map((row) => run(row.run_id))
+        .filter((record) => record !== undefined)
+        .filter((record) => repositoryId === undefined || record.repositoryId === repositoryId),
+    exclusively: (act) => inTransaction(database, act),
     idsWithPrefix,
     [Symbol.dispose](): void {
       database.close();
     },
   };
+}
+
+/** Takes the write lock at once: a transaction that only later wants to write could find that what it read is old. */
+function inTransaction<T>(database: Database.Database, act: () => T): T {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    const value = act();
+    database.exec("COMMIT");
+    return value;
+  } catch (error) {
+    database.exec("ROLLBACK");
+    throw error;
+  }
 }
 
 // The driver types its rows as unknown; the table's own constraints say what is in them.

@@ -15,6 +15,8 @@ export function runCreated(spec: RunSpec, owner: RecordedOwner): RunEvent {
     agent: spec.agent.name,
     network: spec.network,
     startedAt: spec.startedAt,
+    claims: spec.offered.map((task) => task.id),
+    attempt: spec.attempt ?? null,
     owner,
   };
 }

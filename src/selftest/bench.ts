@@ -13,7 +13,7 @@ import { openHistory } from "../history/sqlite.ts";
 import { chooseLeasePool } from "../lease/choose.ts";
 import type { Invocation } from "../run/choice/prepare.ts";
 import { runPaths } from "../run/paths.ts";
-import { type SeriesServices, runSeries } from "../run/series.ts";
+import { type SeriesServices, runSeries } from "../run/series/series.ts";
 import { readSpec } from "../run/stages/spec.ts";
 import type { AttackAgent, Seen } from "./attack.ts";
 import type { Place } from "./place.ts";
@@ -86,6 +86,9 @@ export async function openBench(place: Place, setup: BenchSetup): Promise<Result
       settings: settings.value,
       origins: [],
       adapter,
+      agents: [],
+      shape: { kind: "stacked", width: 1, most: 1 },
+      wanted: [],
       engine: facts,
       image,
       leaseKind: "builtin",
@@ -118,7 +121,9 @@ function settingsOf(setup: BenchSetup): Result<Settings, Failure> {
   });
   if (!standard.ok) return standard;
   const { container, network } = setup.settings;
-  return ok({ ...standard.value.settings, container, network });
+  // However often it fails here, the one task is run again.
+  const run = { ...standard.value.settings.run, giveUpAfter: 0 };
+  return ok({ ...standard.value.settings, run, container, network });
 }
 
 /** Runs one agent through the whole flow. A run that failed is something to judge; a failure is one before the run. */
@@ -146,7 +151,7 @@ function bounded(settings: Settings, { bounds = {} }: AttackAgent, script: strin
   const minutes = (bounds.wallMs ?? WALL_MS) / 60_000;
   return {
     ...settings,
-    agent: { ...settings.agent, name: "command", command: ["sh", "-c", script] },
+    agent: { ...settings.agent, names: ["command"], command: ["sh", "-c", script] },
     container: {
       ...settings.container,
       memoryBytes: Math.min(memoryBytes, bounds.memoryBytes ?? memoryBytes),

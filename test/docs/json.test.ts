@@ -139,16 +139,29 @@ async function failures(): Promise<void> {
 async function whileItRuns(): Promise<void> {
   world.git("clean", "-fdq");
   const started = join(world.root, "started");
+  await attempts();
   await watchedRun();
   const ended = world.run(`touch ${started}; sleep 60`, ["--json", "--lease", "builtin"]);
   while (!existsSync(started)) await delay(50);
   await call(world, "runs");
   await call(world, "show @last");
+  await call(world, "compare @last");
   const watching = call(world, "watch");
   await call(world, "stop @last");
   keep("guardloop run", (await ended).stdout);
   await watching;
   await showOldRecords();
+}
+
+/** Attempts, of an agent that says what it cost. */
+async function attempts(): Promise<void> {
+  const told = `{"type":"result","subtype":"success","total_cost_usd":0.25,"usage":{"input_tokens":100,"output_tokens":7}}`;
+  const claude = `#!/bin/sh\n${GOOD_AGENT}\necho '${told}'\n`;
+  writeFileSync(join(world.bin, "claude"), claude, { mode: 0o755 });
+  const args = ["run", "--agent", "claude", "--network", "bridge", "--lease", "builtin"];
+  const ended = await world.guardloop([...args, "--attempts", "2", "--json"]);
+  keep("guardloop run", ended.stdout);
+  await call(world, "compare");
 }
 
 /** A run that is let go when its watcher has seen all there is to see. */
@@ -170,6 +183,7 @@ async function watchedRun(): Promise<void> {
   keep("guardloop watch", (await watching).stdout);
   await ended;
   await call(world, "show @last");
+  await call(world, "compare @last");
 }
 
 /** A record of 0.1, which kept less of the engine, and one that cannot be read. */

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ending, refuse, show, succeed } from "../rig/lifecycle.ts";
+import { planOf } from "../rig/several.ts";
 import { GOOD_AGENT, type World, makeWorld, runsOf } from "../rig/world.ts";
 
 /** An agent that behaves in each run as the line of that number says; the scripted engine runs it on the host. */
@@ -58,11 +59,13 @@ describe("stacked, the default", () => {
 
   test("--keep-going goes on after failures and after no progress, and exits with the first failure", async () => {
     using world = makeWorld();
-    // The third program does not exist: a failure with another exit status than the first one's.
-    const agent = turns(world, NO_PROGRESS, FAIL, CHOICE("T2"));
-    const ended = await world.run(agent, ["--max-tasks", "3", "--keep-going", "--json"]);
+    planOf(world, 3);
+    // Neither T1, which made no progress, nor T2, which failed, is offered again.
+    const agent = turns(world, NO_PROGRESS, FAIL, CHOICE("T3"));
+    const flags = ["--max-tasks", "3", "--keep-going", "--backoff-seconds", "0", "--json"];
+    const ended = await world.run(agent, flags);
     expect(ended.code).toBe(4);
-    expect(await states(world)).toEqual(["T1 ready", "- failed", "T2 ready"]);
+    expect(await states(world)).toEqual(["T1 ready", "- failed", "T3 ready"]);
     const last = JSON.parse(ended.stdout.trim().split("\n").at(-1) ?? "");
     expect(last).toMatchObject({ version: 1, type: "end", exitStatus: 4 });
     expect(last.runs).toHaveLength(3);

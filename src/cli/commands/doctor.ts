@@ -6,7 +6,8 @@ import { gitText, userGit } from "../../git/git.ts";
 import { judgeGitVersion } from "../../git/version.ts";
 import type { Principal } from "../../git/principal.ts";
 import { mayBeAlive } from "../../process/owner.ts";
-import { checkPrincipal, offerTasks } from "../../run/choice/prepare.ts";
+import { offerTasks } from "../../run/choice/offer.ts";
+import { checkPrincipal } from "../../run/choice/prepare.ts";
 import { readPlan } from "../../run/choice/plan.ts";
 import { type Context, gitProgram, historyOf, principalOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
@@ -99,8 +100,9 @@ async function gitCheck(context: Context): Promise<Check> {
 }
 
 function agentCheck(settings: Settings): Check {
-  const { name } = settings.agent;
-  if (name !== undefined) return good("agent", `${name}, network ${settings.network.mode}`);
+  const { names } = settings.agent;
+  if (names.length > 0)
+    return good("agent", `${names.join(", ")}, network ${settings.network.mode}`);
   return {
     name: "agent",
     verdict: "warning",
@@ -138,7 +140,7 @@ async function repositoryChecks(
   ];
   if (head.ok) {
     const plan = await readPlan(principal.git, head.value.commit, settings.plan);
-    const offered = plan.ok ? offerTasks(plan.value, new Map()) : plan;
+    const offered = plan.ok ? offerTasks(plan.value) : plan;
     checks.push(
       verdictOf(
         "plan",

@@ -6,6 +6,7 @@ import type { RunRecord } from "../../core/run-record.ts";
 import type { Validation } from "../../core/run-spec.ts";
 import type { Decision, DecisionServices } from "../../run/decide/decision.ts";
 import type { Landing } from "../../run/decide/landing.ts";
+import { waitingAttempts } from "../../run/compare/attempts.ts";
 import { promote } from "../../run/decide/promote.ts";
 import { parentsToPromote } from "../../run/decide/stack.ts";
 import { runPaths } from "../../run/paths.ts";
@@ -21,6 +22,7 @@ import {
   listOption,
   textOption,
 } from "../define.ts";
+import { stillReady } from "../output/comparison.ts";
 import { printLanding, promotionLines } from "../output/landing.ts";
 import { validateTree } from "../validate-tree.ts";
 
@@ -98,8 +100,15 @@ async function promoteInOrder(
     const lines = promotionLines(run, { mode, landing: done.value, validated });
     say(call, { run: run.id, mode, ...done.value }, lines);
   }
+  if (mode === "for-real" && call.format === "human") sayOtherAttempts(call, services, request.run);
   if (checked.length < chain.length && call.format === "human") sayRest(call, chain.slice(1));
   return ok(EXIT.done);
+}
+
+/** One attempt has landed; the others are the person's to drop, since nothing else tells that they are not wanted. */
+function sayOtherAttempts(call: Call, { history }: DecisionServices, run: RunRecord): void {
+  const waiting = waitingAttempts(history.runs(run.repositoryId), run);
+  for (const line of stillReady(run, waiting)) call.context.output.result(...line);
 }
 
 function sayRest(call: Call, rest: readonly RunRecord[]): void {

@@ -5,19 +5,28 @@ import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { RunRecord } from "../../core/run-record.ts";
 import type { History } from "../../history/port.ts";
+import type { SeriesShape } from "../../run/choice/shape.ts";
 import { promote } from "../../run/decide/promote.ts";
 import type { FinishedRun } from "../../run/flow.ts";
 import { recover } from "../../run/recover.ts";
-import { type SeriesEnd, type SeriesServices, runSeries } from "../../run/series.ts";
+import { type SeriesEnd, type SeriesServices, runSeries } from "../../run/series/series.ts";
 import { type Notifier, notifier } from "../../run/watching/notifier.ts";
 import { type Context, gitProgram, historyOf } from "../context.ts";
-import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
+import {
+  type Call,
+  type CommandEnd,
+  type Finish,
+  action,
+  define,
+  gather,
+  listOption,
+} from "../define.ts";
 import { answeringEngines } from "../engines.ts";
 import { notifyChannels } from "../notify-channels.ts";
 import { engineText } from "../output/engine.ts";
 import { printFailure } from "../output/failure.ts";
 import { liveProgress } from "../output/live-progress.ts";
-import { jsonProgress } from "../output/progress.ts";
+import { type Labels, jsonProgress } from "../output/progress.ts";
 import { seriesTable } from "../output/series-table.ts";
 import { bold, dim, yellow } from "../output/text.ts";
 import { type PreparedRun, allPools, prepareRun } from "../prepare-run.ts";
@@ -28,14 +37,17 @@ export function runCommand(context: Context, finish: Finish): Command {
     name: "run",
     summary: "take tasks from the plan and let an agent do them, guarded",
     description:
-      "Takes one task after another from the task plan. For each: leases a worktree, copies the base commit into a throwaway snapshot, runs the agent in a hardened container, and brings its work back as checked patches on a branch agent/<task-id>-<run-id>. Your checkout is not touched until you promote.",
+      "Takes one task after another from the task plan, or with --parallel several at once. For each: leases a worktree, copies the base commit into a throwaway snapshot, runs the agent in a hardened container, and brings its work back as checked patches on a branch agent/<task-id>-<run-id>. Your checkout is not touched until you promote.",
     exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused, EXIT.resultRefused, EXIT.interrupted],
     examples: [
       "guardloop run --agent command -- ./my-agent.sh",
       "guardloop run --agent codex --network bridge --pass-env OPENAI_API_KEY",
       "guardloop run --max-tasks 3 --keep-going",
+      "guardloop run --parallel 2 --max-tasks 6 --keep-going --max-failures 3",
+      "guardloop run --task T4 --attempts 2 --agent codex,claude --network bridge --pass-env OPENAI_API_KEY,ANTHROPIC_API_KEY",
     ],
   }).argument("[command...]", "after --, the program and arguments of the agent");
+  command.option("--task <ID>", "offer only this task; may be given several times", gather);
   addSettingOptions(command);
   return action(command, { context, finish }, perform);
 }
@@ -46,7 +58,7 @@ async function perform(call: Call): Promise<CommandEnd> {
   if (!words.ok) return words;
   const git = gitProgram(context);
   if (!git.ok) return git;
-  const prepared = await prepareRun(context, settingFlags(call));
+  const prepared = await prepareRun(context, settingFlags(call), listOption(call, "task"));
   if (!prepared.ok) return prepared;
   const opened = await historyOf(context);
   if (!opened.ok) return opened;
@@ -54,7 +66,7 @@ async function perform(call: Call): Promise<CommandEnd> {
   using view =
     format === "json"
       ? { report: jsonProgress(context.output), [Symbol.dispose]: () => undefined }
-      : liveProgress(context.output, context.now);
+      : liveProgress(context.output, context.now, labelsFor(prepared.value));
   const notifying = notifierFor(context, { history, prepared: prepared.value }, view.report);
   if (!notifying.ok) return notifying;
   const told = notifying.value;
@@ -89,7 +101,12 @@ async function perform(call: Call): Promise<CommandEnd> {
   if (series.ok) told.seriesEnded(recordsOf(history, series.value));
   await told.settled();
   view[Symbol.dispose]();
-  return series.ok ? summarise(call, services, series.value) : series;
+  return series.ok ? summarise(call, { services, prepared: prepared.value }, series.value) : series;
+}
+
+/** Where runs go on at once, each line says whose it is. */
+function labelsFor({ invocation: { shape } }: PreparedRun): Labels {
+  return shape.width > 1 ? "every-line" : "none";
 }
 
 function refuseStrayWords({ args, context }: Call): Result<void, Failure> {
@@ -185,9 +202,14 @@ async function afterReady(
   return promoted.ok ? ok(undefined) : promoted;
 }
 
+interface Summarised {
+  readonly services: SeriesServices;
+  readonly prepared: PreparedRun;
+}
+
 async function summarise(
   call: Call,
-  { history, principal }: SeriesServices,
+  { services: { history, principal }, prepared }: Summarised,
   series: SeriesEnd,
 ): Promise<CommandEnd> {
   const { output, env } = call.context;
@@ -204,7 +226,7 @@ async function summarise(
   const runs = recordsOf(history, series);
   output.table(await seriesTable(runs, { git: principal.git, stateDir: env.stateDir }));
   output.result(dim(series.why));
-  nextSteps(call, runs);
+  nextSteps(call, runs, prepared.invocation.shape.kind);
   return ok(status);
 }
 
@@ -212,12 +234,19 @@ function recordsOf(history: History, { runs }: SeriesEnd): readonly RunRecord[] 
   return runs.map(({ runId }) => history.run(runId)).filter((run) => run !== undefined);
 }
 
-function nextSteps({ context: { output } }: Call, runs: readonly RunRecord[]): void {
-  const ready = runs.find((run) => run.state === "ready");
+function nextSteps(
+  { context: { output } }: Call,
+  runs: readonly RunRecord[],
+  kind: SeriesShape["kind"],
+): void {
+  const [ready, another] = runs.filter((run) => run.state === "ready");
+  if (kind === "attempts") output.result("Compare them: guardloop compare");
   const failed = runs.find((run) => run.state === "failed");
   if (ready !== undefined) {
     output.result("Look at it:  guardloop review ", ready.id);
     output.result("Land it:     guardloop promote ", ready.id);
+    if (another !== undefined && kind === "independent")
+      output.result("Then the next: guardloop promote ", another.id, " --rebase");
   }
   if (failed !== undefined) output.result(yellow("What failed: "), "guardloop show ", failed.id);
 }

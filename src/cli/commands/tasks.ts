@@ -2,9 +2,11 @@ import type { Command } from "commander";
 import { EXIT, type Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { readHead } from "../../git/principal.ts";
+import type { Settings } from "../../config/settings.ts";
 import { readPlan } from "../../run/choice/plan.ts";
+import { givenUp } from "../../run/choice/track-record.ts";
 import type { TaskPlan } from "../../tasks/task.ts";
-import { type Context, principalOf } from "../context.ts";
+import { type Context, historyOf, principalOf } from "../context.ts";
 import {
   type Call,
   type CommandEnd,
@@ -53,7 +55,27 @@ async function loadPlan(call: Call): Promise<Result<TaskPlan, Failure>> {
   );
   if (!resolved.ok) return resolved;
   for (const text of resolved.value.notices) call.context.output.progress(yellow("note: "), text);
-  return readPlan(principal.value.git, head.value.commit, resolved.value.settings.plan);
+  const { plan, run } = resolved.value.settings;
+  const read = await readPlan(principal.value.git, head.value.commit, plan);
+  if (!read.ok) return read;
+  return ok(await withGivenUp(call, principal.value.repositoryId, { plan: read.value, run }));
+}
+
+/** A task that fails again and again is not run unless it is named; where there is no history, none is. */
+async function withGivenUp(
+  { context }: Call,
+  repositoryId: string,
+  { plan, run }: { readonly plan: TaskPlan; readonly run: Settings["run"] },
+): Promise<TaskPlan> {
+  const opened = await historyOf(context);
+  if (!opened.ok) return plan;
+  using history = opened.value;
+  const reasons = givenUp(history.runs(repositoryId), run.giveUpAfter);
+  const tasks = plan.tasks.map((task) => ({
+    ...task,
+    notRunnable: task.notRunnable ?? reasons.get(task.id) ?? null,
+  }));
+  return { ...plan, tasks };
 }
 
 function print({ context: { output } }: Call, plan: TaskPlan): void {

@@ -4,7 +4,8 @@ import { type Activity, NO_ACTIVITY, withEvent } from "../../run/watching/activi
 import { duration } from "./duration.ts";
 import type { LiveLines } from "./live-lines.ts";
 import type { Output } from "./output.ts";
-import { humanProgress } from "./progress.ts";
+import { type Labels, humanProgress } from "./progress.ts";
+import { type RunLabels, runLabels } from "./run-labels.ts";
 import { actionLine, tokenText } from "./run-view.ts";
 import { type Segment, dim } from "./text.ts";
 
@@ -24,19 +25,26 @@ const REDRAW_MS = 1_000;
 const QUICK_MS = 500;
 
 /** The lines of `humanProgress`, and on a terminal what goes on now underneath them, drawn in place. */
-export function liveProgress(output: Output, now: () => Date): ProgressView {
-  const lines = humanProgress(output);
+export function liveProgress(
+  output: Output,
+  now: () => Date,
+  labels: Labels = "none",
+): ProgressView {
+  const lines = humanProgress(output, labels);
   const live = output.live("stderr");
   if (live === undefined) return { report: lines, [Symbol.dispose]: () => undefined };
   const running = new Map<string, Now>();
-  const draw = (): void => drawRunning(live, running, now().getTime());
+  const names = runLabels();
+  const draw = (): void => drawRunning(live, { running, names }, now().getTime());
   const ticker = setInterval(draw, REDRAW_MS);
   ticker.unref();
   return {
     report(progress): void {
+      if (progress.type === "event") names.learn(progress.stored);
       note(running, progress, now());
       // What is over is erased before the line that says so is written.
       if (progress.type === "event" && running.size === 0) live.erase();
+      else if (progress.type === "event" && labels === "every-line") draw();
       lines(progress);
       if (progress.type === "agent-event") draw();
     },
@@ -62,24 +70,28 @@ function note(running: Map<string, Now>, progress: Progress, now: Date): void {
   else if (event.type === "stage-done" || event.type === "stage-failed") running.delete(runId);
 }
 
-function drawRunning(live: LiveLines, running: ReadonlyMap<string, Now>, nowMs: number): void {
+function drawRunning(
+  live: LiveLines,
+  { running, names }: { readonly running: ReadonlyMap<string, Now>; readonly names: RunLabels },
+  nowMs: number,
+): void {
   const drawn = [...running].filter(([, { sinceMs }]) => nowMs - sinceMs >= QUICK_MS);
   if (drawn.length === 0) live.erase();
-  else
-    live.draw(drawn.flatMap(([runId, one]) => linesFor(one, nowMs, running.size > 1 ? runId : "")));
+  else if (running.size === 1) live.draw(drawn.flatMap(([, one]) => linesFor(one, nowMs)));
+  else live.draw(drawn.map(([runId, one]) => lineFor(one, nowMs, names.of(runId))));
 }
 
-/** @param runId shown where several runs go on at once; else empty. */
-function linesFor(
-  { stage, sinceMs, activity }: Now,
-  nowMs: number,
-  runId: string,
-): readonly (readonly Segment[])[] {
+function linesFor(now: Now, nowMs: number): readonly (readonly Segment[])[] {
+  const { stage, sinceMs, activity } = now;
   const tokens = activity.tokens === null ? "" : `  tokens ${tokenText(activity.tokens)}`;
-  const which = runId === "" ? "" : `${runId}  `;
-  const head = dim(
-    `  ${which}${stage.padEnd(10)}${duration(nowMs - sinceMs).padStart(16)}${tokens}`,
-  );
+  const head = dim(`  ${stage.padEnd(10)}${duration(nowMs - sinceMs).padStart(16)}${tokens}`);
   const last = activity.actions.at(-1);
   return last === undefined ? [[head]] : [[head], actionLine(last)];
+}
+
+/** One line a run, where several go on: which, where it is, and what its agent did last. */
+function lineFor({ stage, sinceMs, activity }: Now, nowMs: number, label: string) {
+  const head = `  ${label.padEnd(8)} ${stage.padEnd(10)}${duration(nowMs - sinceMs).padStart(10)}`;
+  const last = activity.actions.at(-1);
+  return last === undefined ? [dim(head)] : [dim(`${head}  `), last.text];
 }

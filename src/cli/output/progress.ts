@@ -1,54 +1,71 @@
 import type { StoredEvent } from "../../core/events.ts";
-import type { StageName } from "../../core/stage-name.ts";
 import type { Progress } from "../../run/services.ts";
 import type { Output } from "./output.ts";
+import { runLabels } from "./run-labels.ts";
 import { type Segment, bold, dim, green, red, yellow } from "./text.ts";
 
-/** Prints a run as it goes on: one line a stage with its time, plain enough for a log. */
-export function humanProgress(output: Output): (progress: Progress) => void {
-  const startedAt = new Map<StageName, number>();
+/** `every-line`: several runs go on at once, so each line begins with the label of its run. */
+export type Labels = "none" | "every-line";
+
+/** Prints runs as they go on: one line a stage with its time, plain enough for a log. */
+export function humanProgress(
+  output: Output,
+  labels: Labels = "none",
+): (progress: Progress) => void {
+  const started = new Map<string, number>();
+  const names = runLabels();
+  const printFor =
+    (runId: string | null): Print =>
+    (...segments) =>
+      labels === "none" || runId === null
+        ? output.progress(...segments)
+        : output.progress(dim(names.of(runId).padEnd(LABEL_WIDTH)), " ", ...segments);
   return (progress) => {
     if (progress.type === "agent-output" || progress.type === "agent-event") return;
     if (progress.type === "notice") {
-      output.progress(yellow("note: "), progress.text);
+      printFor(progress.runId)(yellow("note: "), progress.text);
       return;
     }
-    printEvent(output, progress.stored, startedAt);
+    names.learn(progress.stored);
+    printEvent(printFor(progress.stored.runId), progress.stored, started);
   };
 }
 
-function printEvent(output: Output, stored: StoredEvent, startedAt: Map<StageName, number>): void {
-  const { event, at } = stored;
+/** Most task ids are shorter; a longer one moves its own line only. */
+const LABEL_WIDTH = 8;
+
+type Print = (...segments: readonly Segment[]) => void;
+
+/** @param started when each stage of each run began, in milliseconds after the epoch. */
+function printEvent(print: Print, stored: StoredEvent, started: Map<string, number>): void {
+  const { event, at, runId } = stored;
   switch (event.type) {
     case "stage-intent":
-      startedAt.set(event.stage, Date.parse(at));
+      started.set(`${runId} ${event.stage}`, Date.parse(at));
       if (event.stage === "agent")
-        output.progress(
-          "  ",
-          dim(`agent     works … (watch it with: guardloop watch ${stored.runId})`),
-        );
+        print("  ", dim(`agent     works … (watch it with: guardloop watch ${runId})`));
       break;
     case "stage-done":
-      output.progress(
+      print(
         "  ",
         event.stage.padEnd(10),
         green("ok"),
         "      ",
-        took(startedAt, event.stage, at),
+        took(started.get(`${runId} ${event.stage}`), at),
         detail(event.output),
       );
       break;
     case "stage-failed":
-      output.progress(
+      print(
         "  ",
         event.stage.padEnd(10),
         red("failed"),
         "  ",
-        took(startedAt, event.stage, at),
+        took(started.get(`${runId} ${event.stage}`), at),
       );
       break;
     default:
-      for (const line of linesOf(stored)) output.progress(...line);
+      for (const line of linesOf(stored)) print(...line);
   }
 }
 
@@ -57,7 +74,9 @@ function linesOf({ event, runId }: StoredEvent): readonly (readonly Segment[])[]
   switch (event.type) {
     case "run-created": {
       const parent = event.parentRun === null ? "" : `, on top of run ${event.parentRun}`;
-      const where = `: agent ${event.agent} on ${event.branch} at ${event.base.slice(0, 12)}${parent}`;
+      const { attempt = null } = event;
+      const which = attempt === null ? "" : `attempt ${attempt.number} of ${attempt.of}, `;
+      const where = `: ${which}agent ${event.agent} on ${event.branch} at ${event.base.slice(0, 12)}${parent}`;
       return [[bold(`Run ${runId}`), where]];
     }
     case "task-selected":
@@ -84,8 +103,7 @@ function linesOf({ event, runId }: StoredEvent): readonly (readonly Segment[])[]
   }
 }
 
-function took(startedAt: ReadonlyMap<StageName, number>, stage: StageName, at: string): string {
-  const since = startedAt.get(stage);
+function took(since: number | undefined, at: string): string {
   return since === undefined ? "" : `${((Date.parse(at) - since) / 1000).toFixed(1)} s`.padStart(8);
 }
 

@@ -29,12 +29,17 @@ async function rowOf(
   const ended = run.endedAt === null ? undefined : Date.parse(run.endedAt);
   return [
     bold(run.id),
-    run.task ?? "-",
+    run.task ?? assigned(run) ?? "-",
     run.failure === null ? stateText(run.state) : red(run.failure.code),
     ...(run.head === null ? ["-", "-", "-"] : await resultCells(run, run.head, at)),
     run.validation?.verdict ?? "-",
     ended === undefined ? "-" : duration(ended - Date.parse(run.startedAt)),
   ];
+}
+
+/** The task that the host gave to a run which ended before it could say so itself. */
+function assigned({ claims }: RunRecord): string | undefined {
+  return claims.length === 1 ? claims[0] : undefined;
 }
 
 /** Commits, files and findings of what was imported. */

@@ -3,6 +3,7 @@ import { setting } from "../setting.ts";
 import { emptyOr, oneLine } from "../text-schemas.ts";
 
 const AGENTS = ["command", "codex", "claude"] as const;
+const ONE = `(?:${AGENTS.join("|")})`;
 
 /** What the container's environment is built from; passing these would break the guest. */
 const BUILT_NAMES = /^(?:HOME|TMPDIR|GUARDLOOP_.*)$/;
@@ -16,10 +17,13 @@ export const name = setting({
   guard: "GUARD_AGENT",
   flag: { name: "--agent", takes: "NAME" },
   kind: "text",
-  schema: z.enum(["", ...AGENTS]).transform((agent) => (agent === "" ? undefined : agent)),
-  expects: `one of ${AGENTS.join(", ")}`,
+  schema: z
+    .string()
+    .regex(new RegExp(`^(?:${ONE}(?:, ?${ONE})*)?$`))
+    .transform((text) => text.split(/, ?/).flatMap((word) => AGENTS.filter((one) => one === word))),
+  expects: `one of ${AGENTS.join(", ")}, or several with commas between them`,
   standard: "",
-  description: "The agent that does the tasks: command, codex or claude.",
+  description: "The agent that does the tasks: command, codex or claude; several make attempts.",
   // The agent runs inside the container whichever it is.
   loosening: "never",
 });

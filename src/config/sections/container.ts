@@ -37,6 +37,18 @@ export const runtime = setting({
   loosening: { when: "for any value", test: (name) => name !== undefined },
 });
 
+export const maxOnHost = setting({
+  key: "container.max_on_host",
+  guard: "GUARD_MAX_CONTAINERS",
+  flag: { name: "--max-containers", takes: "N" },
+  kind: "number",
+  schema: z.int().min(0).max(1000),
+  expects: "a whole number from 0 to 1000",
+  standard: 0,
+  description: "Containers of all your runs at once; 0 for as many as fit into the host's memory.",
+  loosening: { when: "unless it is 0", test: (limit) => limit !== 0 },
+});
+
 export const image = setting({
   key: "container.image",
   guard: "GUARD_IMAGE",

@@ -2,9 +2,10 @@ import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { agentBranch } from "../../core/ids.ts";
 import type { RunSpec } from "../../core/run-spec.ts";
-import { isHeld } from "../../files/lock-file.ts";
+import { isHeld, takeLock } from "../../files/lock-file.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { readRef } from "../../git/publish.ts";
+import { ownerOf } from "../../process/owner.ts";
 import { discardedRef } from "../decide/decision.ts";
 import { readOutbox } from "../artifacts/outbox.ts";
 import { type RunPaths, runPaths } from "../paths.ts";
@@ -36,12 +37,24 @@ export async function adoptUnknown(services: AdoptServices): Promise<readonly st
     const spec = await readSpec(paths);
     if (spec.ok && spec.value.repository.id === services.principal.repositoryId)
       done.push(await adopt(services, paths, spec.value));
-    else if (!spec.ok && (await isBare(paths))) {
-      await removeTree(paths.root);
+    else if (!spec.ok && (await removeIfBare(services, runId)))
       done.push(`Removed the empty record of run ${runId}.`);
-    }
   }
   return done;
+}
+
+/** Under the run's own lock: another invocation may be about to begin exactly this run. */
+async function removeIfBare({ env, history }: AdoptServices, runId: string): Promise<boolean> {
+  const paths = runPaths(env.stateDir, runId);
+  if (!(await isBare(paths))) return false;
+  const lock = await takeLock(paths.busy, ownerOf(process.pid, env.hostname));
+  if ("heldBy" in lock) return false;
+  await using held = lock;
+  if (history.run(runId) !== undefined || !(await isBare(paths))) return false;
+  await removeTree(paths.root);
+  // Named so that the lock is seen to be held until here.
+  void held;
+  return true;
 }
 
 /** Whether the directory was made and nothing else had happened yet. */

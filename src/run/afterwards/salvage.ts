@@ -10,6 +10,7 @@ import { giveTo } from "../../files/ownership.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { treeSizeBytes } from "../../files/tree-size.ts";
 import { startClocks } from "../container/clocks.ts";
+import { inContainerSlot } from "../container/host-slots.ts";
 import { containerSpec } from "../container/container.ts";
 import { record } from "../drive.ts";
 import { parseManifest } from "../artifacts/manifest.ts";
@@ -44,7 +45,9 @@ async function exportWork(services: RunServices, spec: RunSpec): Promise<Result<
   if (!gone.ok) return gone;
   const byGuest = await readOutbox(services.paths.outbox);
   if (byGuest.ok && isComplete(byGuest.value)) return byGuest;
-  return exportAgain(services, spec);
+  return inContainerSlot(services, { spec, onInterrupt: "go-ahead" }, () =>
+    exportAgain(services, spec),
+  );
 }
 
 /** The manifest is written last: with it, the export is whole. */

@@ -2,9 +2,8 @@ import type { AgentAdapter, Launch } from "../../agents/port.ts";
 import type { ResolvedSettings } from "../../config/load.ts";
 import type { Settings } from "../../config/settings.ts";
 import { type Failure, fail } from "../../core/failures.ts";
-import { newRunId } from "../../core/ids.ts";
 import { type Result, ok } from "../../core/result.ts";
-import type { OfferedTask, RunSpec, ValidationCommand } from "../../core/run-spec.ts";
+import type { Attempt, OfferedTask, RunSpec, ValidationCommand } from "../../core/run-spec.ts";
 import type { EngineFacts, ImageFacts } from "../../engine/port.ts";
 import {
   refuseAgentBranch,
@@ -13,10 +12,10 @@ import {
   refuseUnsupported,
 } from "../../git/preconditions.ts";
 import { type Head, type Principal, readHead } from "../../git/principal.ts";
-import type { JudgedTask, TaskPlan } from "../../tasks/task.ts";
 import { containerUser } from "../container/container-user.ts";
 import { IN_CONTAINER } from "../paths.ts";
 import { renderPrompt } from "./prompt.ts";
+import type { SeriesShape } from "./shape.ts";
 
 /** Everything a run needs to know that does not change within an invocation. */
 export interface Invocation {
@@ -26,12 +25,23 @@ export interface Invocation {
   readonly settings: Settings;
   /** Where each setting came from. */
   readonly origins: ResolvedSettings["origins"];
+  /** The agent, which `settings.agent` belongs to. */
   readonly adapter: AgentAdapter;
+  /** Where attempts go round several agents: each with its part of the settings. */
+  readonly agents: readonly AgentChoice[];
+  readonly shape: SeriesShape;
+  /** Tasks that were named; empty when any will do. */
+  readonly wanted: readonly string[];
   readonly engine: EngineFacts;
   readonly image: ImageFacts;
   readonly leaseKind: "builtin" | "treehouse";
   readonly template: { readonly path: string; readonly text: string } | undefined;
   readonly now: () => Date;
+}
+
+export interface AgentChoice {
+  readonly adapter: AgentAdapter;
+  readonly settings: Settings["agent"];
 }
 
 /** Checks the principal checkout before anything is created; the first thing that is wrong ends it. */
@@ -64,39 +74,18 @@ export function checkNetwork(adapter: AgentAdapter, settings: Settings): Result<
   );
 }
 
-/** The tasks that are offered, in the plan's order; refuses when there is none, with the table of why. */
-export function offerTasks(
-  plan: TaskPlan,
-  excluded: ReadonlyMap<string, string>,
-): Result<readonly OfferedTask[], Failure> {
-  const offered = plan.tasks.filter((task) => task.notRunnable === null && !excluded.has(task.id));
-  if (offered.length > 0) return ok(offered.map(toOffer));
-  const reasons = plan.tasks.map((task) => {
-    const reason = task.notRunnable ?? excluded.get(task.id) ?? "runnable";
-    return `${task.position.file}:${task.position.line} ${task.id}: ${reason}`;
-  });
-  const message =
-    plan.tasks.length === 0
-      ? "The task plan has no task."
-      : "The task plan has no task that can be run now.";
-  const diagnostics = plan.diagnostics.map(
-    (one) => `${one.position.file}:${one.position.line} ${one.message}`,
-  );
-  return fail("no-runnable-task", message, { details: [...reasons, ...diagnostics] });
-}
-
-function toOffer(task: JudgedTask): OfferedTask {
-  const { id, title, acceptance } = task;
-  return { id, title, acceptance, file: task.position.file, line: task.position.line };
-}
-
+/** What differs from run to run within an invocation. */
 export interface RunChoice {
+  readonly runId: string;
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
   readonly base: string;
   readonly parentRun: string | null;
   readonly offered: readonly OfferedTask[];
+  readonly attempt?: Attempt;
 }
 
-/** Freezes everything into one run spec. Pure but for the new id and the clock. */
+/** Freezes everything into one run spec. Pure. */
 export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunSpec, Failure> {
   const { settings, principal, head } = invocation;
   const prompt = renderPrompt({
@@ -113,12 +102,9 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     model: settings.agent.model,
     extraArgs: settings.agent.command,
   });
-  const now = invocation.now();
   const { id, topLevel, commonDir, name } = { ...principal, id: principal.repositoryId };
   return ok({
     version: 1,
-    runId: newRunId(now),
-    startedAt: now.toISOString(),
     repository: { id, topLevel, commonDir, name },
     branch: head.branch,
     principalHead: head.commit,
@@ -134,6 +120,7 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     settings: invocation.origins,
     network: settings.network.mode,
     container: containerPart(settings, invocation.engine),
+    containersOnHost: containersOnHost(settings, invocation.engine),
     limits: {
       wallMs: Math.round(settings.limits.wallMinutes * 60_000),
       idleMs: Math.round(settings.limits.idleMinutes * 60_000),
@@ -185,6 +172,15 @@ function containerPart(settings: Settings, engine: EngineFacts): RunSpec["contai
     tmpBytes,
     homeBytes,
   };
+}
+
+/** How many containers the host takes at once: what was asked for, else what fits into its memory. */
+function containersOnHost(settings: Settings, engine: EngineFacts): number {
+  const { maxOnHost } = settings.container;
+  if (maxOnHost > 0) return maxOnHost;
+  if (engine.memoryBytes <= 0) return Math.max(1, engine.cpus);
+  const { memoryBytes } = containerPart(settings, engine);
+  return Math.max(1, Math.floor(engine.memoryBytes / memoryBytes));
 }
 
 /** Says when the host has less than was asked for. */

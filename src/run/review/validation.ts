@@ -11,6 +11,7 @@ import type {
 import { removeTree } from "../../files/remove-tree.ts";
 import type { SnapshotLayout } from "../../git/snapshot.ts";
 import { startClocks } from "../container/clocks.ts";
+import { inContainerSlot } from "../container/host-slots.ts";
 import { validationSpec } from "../container/container.ts";
 import { IN_CONTAINER } from "../paths.ts";
 import type { RunServices } from "../services.ts";
@@ -41,7 +42,9 @@ export async function validate(
     if (!ready.ok) return ready;
     const log = await open(services.paths.validationLog, "w", 0o600);
     try {
-      return await runCommands(services, request, validationLog(log));
+      return await inContainerSlot(services, { spec: request.spec, onInterrupt: "fail" }, () =>
+        runCommands(services, request, validationLog(log)),
+      );
     } finally {
       await log.close();
     }

@@ -6,6 +6,7 @@ import { writeAtomic } from "../../files/write-atomic.ts";
 import { agentRecorder } from "../container/agent-recorder.ts";
 import { startClocks } from "../container/clocks.ts";
 import { containerSpec } from "../container/container.ts";
+import { inContainerSlot } from "../container/host-slots.ts";
 import { watchResources } from "../container/resource-peaks.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
@@ -31,7 +32,10 @@ export const agentStage: Stage<Input, AgentRan> = {
     // An attempt that was killed with us may have left a container of the same name behind.
     const cleared = await services.engine.remove(containerName(spec.runId, "agent"));
     if (!cleared.ok) return cleared;
-    const ran = await runContainer(services, spec);
+    // The clocks begin with the container, not while it waits for its turn.
+    const ran = await inContainerSlot(services, { spec, onInterrupt: "fail" }, () =>
+      runContainer(services, spec),
+    );
     return ran.ok ? ok({ ending: ran.value }) : ran;
   },
   async observe(services, { runId }) {

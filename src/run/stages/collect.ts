@@ -39,6 +39,9 @@ export const collectStage: Stage<Input, Collected> = {
     if (!gone.ok) return gone;
     const outbox = await readOutbox(services.paths.outbox);
     if (outbox.ok) await saveOutbox(outbox.value, services.paths.artifacts);
+    // Also of a run that fails: what it failed at is worth knowing, and frees the other tasks it was offered.
+    const task = outbox.ok ? checkTaskId(outbox.value.taskId, spec, "") : outbox;
+    if (task.ok) record(services, spec.runId, { type: "task-selected", task: task.value });
     const endingIsFine = refuseEnding(ending, spec);
     if (!endingIsFine.ok) return endingIsFine;
     if (ending.exitCode === GUEST_REFUSED)
@@ -49,7 +52,6 @@ export const collectStage: Stage<Input, Collected> = {
     if (!outbox.ok) return outbox;
     const collected = check(outbox.value, spec);
     if (!collected.ok) return collected;
-    record(services, spec.runId, { type: "task-selected", task: collected.value.taskId });
     return ok({ collected: collected.value });
   },
   async observe(services) {

@@ -22,6 +22,7 @@ import {
   clampNotices,
   offerTasks,
 } from "../run/choice/prepare.ts";
+import { refuseDiskLow } from "../run/house/disk-floor.ts";
 import { proveLimits } from "../run/container/limits-check.ts";
 import { type Context, principalOf } from "./context.ts";
 import { type WantedEngine, openEngine } from "./engines.ts";
@@ -61,6 +62,10 @@ export async function prepareRun(
   if (!plan.ok) return plan;
   const offered = offerTasks(plan.value, new Map());
   if (!offered.ok) return offered;
+  const { stateDir } = context.env;
+  const places = { stateDir, principal: principal.value };
+  const room = await refuseDiskLow(places, settings.disk.freeFloorBytes);
+  if (!room.ok) return room;
   return withTools(context, {
     principal: principal.value,
     head: head.value,

@@ -7,6 +7,7 @@ import { blocks } from "../policy/finding.ts";
 import { type Stop, record } from "./drive.ts";
 import { type FinishedRun, runFlow } from "./flow.ts";
 import { whileBusy } from "./afterwards/busy.ts";
+import { refuseDiskLow } from "./house/disk-floor.ts";
 import { runPaths } from "./paths.ts";
 import { runCreated } from "./run-created.ts";
 import { readPlan } from "./choice/plan.ts";
@@ -49,7 +50,13 @@ export async function runSeries(
     if (turn === 0) warnOfOpenRuns(services, invocation);
     const spec = await nextSpec(services, invocation, stack);
     // Without a task at the start nothing was created; later it is the natural end of the plan.
-    if (!spec.ok) return turn === 0 ? spec : ok({ runs, failure, why: endOfPlan(spec.error) });
+    if (!spec.ok) {
+      const last = runs.at(-1);
+      if (last === undefined) return spec;
+      // The plan's end is a good one; a full disk is a failure that no run is to blame for.
+      if (spec.error.code === "disk-low") failure ??= { runId: last.runId, failure: spec.error };
+      return ok({ runs, failure, why: endOfPlan(spec.error) });
+    }
     const taken = await takeTurn(services, invocation, { spec: spec.value, hooks, stack });
     runs.push(taken.run);
     if (taken.failure !== undefined) failure ??= { runId: taken.run.runId, failure: taken.failure };
@@ -117,6 +124,9 @@ async function nextSpec(
   invocation: Invocation,
   stack: StackTop,
 ): Promise<Result<RunSpec, Failure>> {
+  const places = { stateDir: services.env.stateDir, principal: invocation.principal };
+  const room = await refuseDiskLow(places, invocation.settings.disk.freeFloorBytes);
+  if (!room.ok) return room;
   const choice = await choose(services, invocation, stack);
   return choice.ok ? makeSpec(invocation, choice.value) : choice;
 }
@@ -190,5 +200,7 @@ function nextBase(run: FinishedRun, stack: StackTop): StackTop {
 }
 
 function endOfPlan(failure: Failure): string {
-  return `The plan is worked off: ${failure.message}`;
+  return failure.code === "disk-low"
+    ? failure.message
+    : `The plan is worked off: ${failure.message}`;
 }

@@ -283,4 +283,5 @@ const SAID_BY_RUN: Readonly<Record<Type, "run" | "journal">> = {
   "run-restored": "journal",
   "branch-pruned": "journal",
   "branch-returned": "journal",
+  "record-removed": "journal",
 };

@@ -12,6 +12,7 @@ import { type SeriesEnd, type SeriesServices, runSeries } from "../../run/series
 import { type Context, gitProgram, historyOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
 import { answeringEngines } from "../engines.ts";
+import { tidyAfterRun } from "../house/after-run.ts";
 import { engineText } from "../output/engine.ts";
 import { printFailure } from "../output/failure.ts";
 import { liveProgress } from "../output/live-progress.ts";
@@ -81,6 +82,7 @@ async function perform(call: Call): Promise<CommandEnd> {
   const series = await runSeries(services, prepared.value.invocation, {
     onReady: (run) => afterReady({ context, history, prepared: prepared.value }, run),
   });
+  await tidyAfterRun(services, prepared.value.invocation.settings);
   view[Symbol.dispose]();
   return series.ok ? summarise(call, services, series.value) : series;
 }

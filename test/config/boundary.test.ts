@@ -49,7 +49,12 @@ const LOOSENING: Record<string, string> = {
   "run.promote": '"auto"',
   "validate.minutes": "16",
   "policy.lower": '["binary: info"]',
+  "disk.free_floor": '"1g"',
   "retention.branch_days": "13.5",
+  "retention.record_days": "89",
+  "retention.snapshot_days": "13",
+  "retention.pool_days": "29",
+  "retention.pool_worktrees": "15",
 };
 
 test.each(Object.entries(LOOSENING))("%s = %s in an untrusted file is not used", (key, value) => {
@@ -84,7 +89,11 @@ const HARMLESS: Record<string, string> = {
   "agent.name": '"command"',
   "agent.command": '["sh"]',
   "run.max_tasks": "5",
+  "disk.free_floor": '"4g"',
+  "retention.automatic": '"off"',
   "retention.branch_days": "30",
+  "retention.record_days": '"never"',
+  "retention.snapshot_days": "30",
   "validate.commands": '["test: npm test"]',
   "policy.protected": '["infra/**"]',
   "policy.raise": '["binary: block"]',

@@ -211,6 +211,8 @@ async function run() {
   refuseByFault();
   if (argv.some((one) => one.startsWith("--name=guardloop-image-check-"))) return checkImage();
   if (argv.some((one) => one.startsWith("--name=guardloop-limits-check-"))) return checkLimits();
+  if (argv.some((one) => one.startsWith("--name=guardloop-clock-check-")))
+    return console.log(Date.now() + (faults.clockAheadMs ?? 0));
   return runGuest();
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { SettingKey } from "../../config/table.ts";
+import { type SettingKey, SETTINGS } from "../../config/table.ts";
 import { EXIT } from "../../core/failures.ts";
 import { ok } from "../../core/result.ts";
 import { clean } from "../../run/house/clean.ts";
@@ -45,12 +45,29 @@ async function perform(call: Call): Promise<CommandEnd> {
   const found = await survey(services, context.interrupt);
   const mode = options.yes === true ? "remove" : "dry-run";
   const done =
-    mode === "remove" ? await clean(services, found.items, context.interrupt) : ok(undefined);
+    mode === "remove"
+      ? await clean(services, found.items, context.interrupt)
+      : ok({ removed: found.items, spared: [], problems: [], left: 0 });
   if (!done.ok) return done;
   const problems = [...house.value.problems, ...found.problems];
-  const keeping = { mode, survey: { ...found, problems }, cleaning: done.value } as const;
+  const keeping = {
+    mode,
+    survey: { ...found, problems },
+    cleaning: done.value,
+    command: commandFor(call),
+  } as const;
   if (call.format === "json") printHouseJson(context.output, keeping);
   else printHouse(context.output, keeping);
-  const failed = problems.length + (done.value?.problems.length ?? 0);
-  return ok(failed > 0 ? EXIT.failed : EXIT.done);
+  return ok(problems.length + done.value.problems.length > 0 ? EXIT.failed : EXIT.done);
+}
+
+/** The same call with `--yes`: with other times it would remove other things. */
+function commandFor(call: Call): string {
+  const flags = settingFlags(call);
+  const times = SETTINGS.flatMap(({ key, flag }) => {
+    const value = flags[key];
+    return value === undefined ? [] : [`${flag.name} ${String(value)}`];
+  });
+  const all = call.options.all === true ? ["--all"] : [];
+  return ["guardloop gc --yes", ...all, ...times].join(" ");
 }

@@ -10,24 +10,28 @@ import { bold, dim, green, yellow } from "../output/text.ts";
 export interface Housekeeping {
   readonly mode: "dry-run" | "remove";
   readonly survey: Survey;
-  /** Undefined in a dry run. */
-  readonly cleaning: Cleaning | undefined;
+  /** In a dry run, what would be removed. */
+  readonly cleaning: Cleaning;
+  /** What to type to have it done. */
+  readonly command: string;
 }
 
-export function printHouse(output: Output, { survey, cleaning, mode }: Housekeeping): void {
-  const shown = cleaning === undefined ? survey.items : cleaning.removed;
+export function printHouse(
+  output: Output,
+  { survey, cleaning, mode, command }: Housekeeping,
+): void {
+  const { removed, spared, problems, left } = cleaning;
   for (const kind of HOUSE_KINDS)
-    for (const item of shown.filter((one) => one.kind === kind)) printItem(output, item, mode);
-  for (const item of cleaning?.spared ?? [])
-    output.result(yellow("In use by now: "), `${item.kind} ${visible(item.what, "one-line")}`);
+    for (const item of removed.filter((one) => one.kind === kind)) printItem(output, item, mode);
+  for (const { kind, what } of spared)
+    output.result(yellow("In use by now: "), `${kind} ${visible(what, "one-line")}`);
   for (const thing of survey.kept) printKept(output, thing);
-  const problems = [...survey.problems, ...(cleaning?.problems ?? [])];
-  for (const problem of problems) output.result(yellow("Not done: "), visible(problem, "one-line"));
-  output.result(sumUp(shown, mode));
-  if ((cleaning?.left ?? 0) > 0)
-    output.result(`${count(cleaning?.left ?? 0, "thing")} left for the next time.`);
-  if (mode === "dry-run" && shown.length > 0)
-    output.result("Nothing was changed. To do it: guardloop gc --yes");
+  for (const problem of [...survey.problems, ...problems])
+    output.result(yellow("Not done: "), visible(problem, "one-line"));
+  output.result(sumUp(removed, mode));
+  if (left > 0) output.result(`${count(left, "thing")} left for the next time.`);
+  if (mode === "dry-run" && removed.length > 0)
+    output.result(`Nothing was changed. To do it: ${command}`);
 }
 
 function printItem(output: Output, item: HouseItem, mode: Housekeeping["mode"]): void {
@@ -61,20 +65,20 @@ function sizeText({ bytes, extent }: MeasuredSize): string {
 
 /** The documented shape; see docs/json.md. */
 export function printHouseJson(output: Output, { mode, survey, cleaning }: Housekeeping): void {
-  const items = cleaning?.removed ?? survey.items;
+  const { removed, spared, problems, left } = cleaning;
   output.json({
     version: 1,
     mode,
-    items: items.map((item) => ({
+    items: removed.map((item) => ({
       ...thingJson(item),
       sizeBytes: item.size?.bytes ?? null,
       sizeIs: item.size?.extent ?? null,
       automatic: item.when === "any-time",
     })),
-    spared: (cleaning?.spared ?? []).map(thingJson),
+    spared: spared.map(({ kind, what }) => `${kind} ${what}`),
     kept: survey.kept.map(thingJson),
-    problems: [...survey.problems, ...(cleaning?.problems ?? [])],
-    left: cleaning?.left ?? 0,
+    problems: [...survey.problems, ...problems],
+    left,
   });
 }
 

@@ -26,7 +26,7 @@ const EXPECTS_DAYS = 'days, from 0 to 36500, or "never"';
 export const automatic = setting({
   key: "retention.automatic",
   guard: "GUARD_RETENTION",
-  flag: { name: "--retention", takes: "on|off" },
+  flag: { name: "--retention", takes: "MODE" },
   kind: "text",
   schema: z.enum(["on", "off"]),
   expects: "on or off",

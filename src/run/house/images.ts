@@ -48,6 +48,9 @@ async function userOf(services: HouseServices, id: string): Promise<string | und
 
 /** Engines take the beginning of an id for the whole. */
 function isId(name: string, id: string): boolean {
-  const bare = (text: string): string => text.replace(/^sha256:/, "");
   return name !== "" && bare(id).startsWith(bare(name));
+}
+
+function bare(id: string): string {
+  return id.replace(/^sha256:/, "");
 }

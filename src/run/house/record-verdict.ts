@@ -4,8 +4,8 @@ import { isPast } from "./services.ts";
 /** What decides whether the files of a run's record may go. */
 export interface RecordFacts {
   readonly run: RunRecord;
-  /** Whether the branch it was promoted to contains what landed; `unknown` where the repository cannot be asked. */
-  readonly landed: "yes" | "no" | "unknown";
+  /** Whether the branch it was promoted to contains what landed. */
+  readonly landed: "yes" | "no";
   /** A ref that leads to the run's commits; the record explains it. */
   readonly ref: string | undefined;
   /** A run that goes on or waits for a decision and builds on this one. */
@@ -54,17 +54,24 @@ export function judgeRecord(facts: RecordFacts, at: When): RecordVerdict {
 }
 
 /** Why a record is still worth something; undefined when it is not. */
-function worthOf({ run, landed, ref, openChild, patches }: RecordFacts): string | undefined {
+function worthOf(facts: RecordFacts): string | undefined {
+  const { run, openChild } = facts;
   if (run.state === "ready") return "its run waits for a decision";
   if (run.state === "rolled-back") return "its run was rolled back, so its work has not landed";
   if (run.intent !== null) return "a decision about its run was begun and is not settled";
   if (openChild !== undefined) return `run ${openChild} builds on it`;
+  return run.state === "promoted" || run.state === "discarded"
+    ? worthOfDecided(facts)
+    : worthOfFailed(facts);
+}
+
+function worthOfDecided({ run, landed, ref }: RecordFacts): string | undefined {
   if (run.state === "promoted" && landed === "no")
     return `what its run landed is not in ${run.onto} any more`;
-  if (run.state === "promoted" && landed === "unknown")
-    return "its repository cannot be asked whether the work is still there";
-  if (run.state === "promoted" || run.state === "discarded")
-    return ref === undefined ? undefined : `${ref} still leads to its work`;
+  return ref === undefined ? undefined : `${ref} still leads to its work`;
+}
+
+function worthOfFailed({ run, patches }: RecordFacts): string | undefined {
   if (run.keptSnapshot !== null) return "its snapshot is kept";
   return patches === "none" && run.salvagedPatches === 0
     ? undefined

@@ -42,7 +42,8 @@ async function surveyOne(
 ): Promise<Survey> {
   const { run } = among;
   const paths = runPaths(services.env.stateDir, run.id);
-  if ((await lstat(paths.root).catch(() => undefined)) === undefined) return NOTHING;
+  // A link in its place is nothing of ours: locks would be written to where it leads.
+  if ((await lstat(paths.root).catch(() => undefined))?.isDirectory() !== true) return NOTHING;
   if (await isHeld(paths.busy, services.env.hostname)) return NOTHING;
   const verdict = await judge(services, repository, among);
   if (verdict.kind === "not-yet") return NOTHING;

@@ -34,6 +34,8 @@ export async function surveySnapshots(
 
 async function surveyOne(services: HouseServices, run: RunRecord): Promise<Survey> {
   const paths = runPaths(services.env.stateDir, run.id);
+  // A link in its place is nothing of ours: locks would be written to where it leads.
+  if ((await lstat(paths.root).catch(() => undefined))?.isDirectory() !== true) return NOTHING;
   const there = await existing(passingPaths(paths));
   if (there.length === 0) return NOTHING;
   const thing = {

@@ -14,6 +14,7 @@ import type { LeasePool } from "../lease/port.ts";
 import { checkImage } from "../run/container/image-check.ts";
 import { readPlan } from "../run/choice/plan.ts";
 import { type Invocation, checkPrincipal, clampNotices } from "../run/choice/prepare.ts";
+import { refuseDiskLow } from "../run/house/disk-floor.ts";
 import { checkWanted, offerTasks } from "../run/choice/offer.ts";
 import { type SeriesShape, seriesShape } from "../run/choice/shape.ts";
 import { proveLimits } from "../run/container/limits-check.ts";
@@ -61,6 +62,10 @@ export async function prepareRun(
   if (!named.ok) return named;
   const offered = offerTasks(plan.value);
   if (!offered.ok) return offered;
+  const { stateDir } = context.env;
+  const places = { stateDir, principal: principal.value };
+  const room = await refuseDiskLow(places, settings.disk.freeFloorBytes);
+  if (!room.ok) return room;
   return withTools(context, {
     principal: principal.value,
     head: head.value,

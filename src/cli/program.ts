@@ -28,6 +28,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Make>> = new Map<string, () =>
   ["branches", async () => (await import("./commands/branches.ts")).branchesCommand],
   ["recover", async () => (await import("./commands/recover.ts")).recoverCommand],
   ["notify", async () => (await import("./commands/notify.ts")).notifyCommand],
+  ["gc", async () => (await import("./commands/gc.ts")).gcCommand],
   ["image", async () => (await import("./commands/image.ts")).imageCommand],
   ["selftest", async () => (await import("./commands/selftest.ts")).selftestCommand],
   ["config", async () => (await import("./commands/config.ts")).configCommand],

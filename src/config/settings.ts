@@ -83,8 +83,19 @@ export interface Settings {
     /** An address, or `env:NAME`; undefined for none. */
     readonly url: string | undefined;
   };
+  readonly disk: { readonly freeFloorBytes: number };
+  /** Infinity where something is never removed. */
   readonly retention: {
+    readonly automatic: "on" | "off";
     /** Days since the decision after which a landed or discarded branch may be pruned. */
     readonly branchDays: number;
+    /** Days since the decision, or the end of a run that left nothing. */
+    readonly recordDays: number;
+    /** Days since the snapshot was kept. */
+    readonly snapshotDays: number;
+    /** Days since the last return of the worktree's lease. */
+    readonly poolDays: number;
+    /** Free worktrees that stay, those used last. */
+    readonly poolWorktrees: number;
   };
 }

@@ -1,6 +1,7 @@
 import * as agent from "./sections/agent.ts";
 import * as boundary from "./sections/boundary.ts";
 import * as container from "./sections/container.ts";
+import * as disk from "./sections/disk.ts";
 import * as importing from "./sections/import.ts";
 import * as notify from "./sections/notify.ts";
 import * as plan from "./sections/plan.ts";
@@ -60,7 +61,13 @@ export const SETTINGS = [
   notify.notifyBell,
   notify.notifyCommand,
   notify.notifyUrl,
+  disk.freeFloor,
+  retention.automatic,
   retention.branchDays,
+  retention.recordDays,
+  retention.snapshotDays,
+  retention.poolDays,
+  retention.poolWorktrees,
 ] as const;
 
 export type SettingKey = (typeof SETTINGS)[number]["key"];
@@ -81,7 +88,8 @@ export const SECTIONS = {
   validate: "Commands of the project that decide whether a result is good.",
   policy: "What a reviewer must see, and how much it weighs; see docs/findings.md.",
   notify: "How a person is told; a notification that fails never fails a run.",
-  retention: "How long branches are kept.",
+  disk: "Room that is left for everything else.",
+  retention: "How long things are kept; see `guardloop gc`.",
 } as const satisfies Record<keyof Settings, string>;
 
 /** Builds the final shape. `read` gives the final value of one setting. */
@@ -140,6 +148,14 @@ export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Setti
       command: read(notify.notifyCommand),
       url: read(notify.notifyUrl),
     },
-    retention: { branchDays: read(retention.branchDays) },
+    disk: { freeFloorBytes: read(disk.freeFloor) },
+    retention: {
+      automatic: read(retention.automatic),
+      branchDays: read(retention.branchDays),
+      recordDays: read(retention.recordDays),
+      snapshotDays: read(retention.snapshotDays),
+      poolDays: read(retention.poolDays),
+      poolWorktrees: read(retention.poolWorktrees),
+    },
   };
 }

@@ -95,6 +95,13 @@ export type RunEvent =
       readonly because: "landed" | "discarded";
       readonly by: string;
     }
+  | {
+      /** Written before the directory of the record goes; the events stay. */
+      readonly type: "record-removed";
+      readonly because: "landed" | "discarded" | "empty";
+      readonly sizeBytes: number;
+      readonly by: string;
+    }
   /** A pruned branch is there again, since its run was rolled back. */
   | { readonly type: "branch-returned"; readonly by: string };
 

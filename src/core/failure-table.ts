@@ -145,6 +145,16 @@ export const FAILURES = {
     meaning: "A hosted agent was asked to run without a network.",
     cure: "Pass --network bridge and --pass-env NAME, or use a local --agent command.",
   },
+  "disk-low": {
+    exit: 3,
+    meaning: "Too little space is free for another run.",
+    cure: "Free some (`guardloop gc` says what guardloop can give back), or lower disk.free_floor.",
+  },
+  "record-removed": {
+    exit: 2,
+    meaning: "The record of the run was removed, since it was older than retention.record_days.",
+    cure: "See what is still known with `guardloop show RUN`.",
+  },
   "repository-busy": {
     exit: 3,
     meaning: "Another guardloop command is changing this repository.",

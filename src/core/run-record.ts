@@ -49,6 +49,15 @@ export interface RunRecord {
   readonly decidedAt: string | null;
   /** Set while the ref that led to the run's commits is gone on purpose; `git gc` may then have collected them. */
   readonly branchPruned: BranchPruned | null;
+  /** Set when the files of the record were removed; what the events tell is all that is left of it. */
+  readonly recordRemoved: RecordRemoved | null;
+}
+
+export interface RecordRemoved {
+  readonly at: string;
+  readonly because: "landed" | "discarded" | "empty";
+  readonly sizeBytes: number;
+  readonly by: string;
 }
 
 export interface BranchPruned {
@@ -97,6 +106,7 @@ export function foldRun(events: readonly StoredEvent[]): RunRecord | undefined {
     intent: null,
     decidedAt: null,
     branchPruned: null,
+    recordRemoved: null,
   };
   for (const stored of rest) record = apply(record, stored);
   return record;
@@ -189,6 +199,10 @@ function apply(record: RunRecord, { event, at }: StoredEvent): RunRecord {
     case "branch-pruned": {
       const { type: _type, ...pruned } = event;
       return { ...record, branchPruned: { at, ...pruned } };
+    }
+    case "record-removed": {
+      const { type: _type, ...removed } = event;
+      return { ...record, recordRemoved: { at, ...removed } };
     }
     case "branch-returned":
       return { ...record, branchPruned: null };

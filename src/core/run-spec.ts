@@ -118,6 +118,8 @@ export interface RunSpec {
   };
   /** How findings are judged; a spec that was written before there was such a thing has none. */
   readonly policy?: FindingPolicy;
+  /** How long a snapshot is kept whose work could not be exported; null for ever. Missing in older specs: 14. */
+  readonly snapshotDays?: number | null;
   /** Repository-relative paths that decide how guardloop itself behaves; a branch that changes one is blocked. */
   readonly controlPaths: readonly string[];
 }

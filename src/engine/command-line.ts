@@ -3,6 +3,7 @@ import { type Result, err, ok } from "../core/result.ts";
 import type { Exit } from "../process/command.ts";
 import { ENGINE_NAMES, type EngineClient, engineFailure } from "./client.ts";
 import { inspectImage } from "./inspect-image.ts";
+import { namelessImages, removeNamelessImage } from "./nameless-images.ts";
 import type { ContainerEnd, ContainerSpec, Engine, EngineFacts } from "./port.ts";
 import { runArguments } from "./posture.ts";
 import { type PrintedStats, containerStats } from "./stats.ts";
@@ -102,6 +103,8 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
         name,
       ),
     list: (stateId) => listOurs(options, stateId),
+    namelessImages: () => namelessImages(client),
+    removeNamelessImage: (id) => removeNamelessImage(client, id),
   };
 }
 

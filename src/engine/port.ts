@@ -56,6 +56,12 @@ export interface ImageFacts {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+/** An image of guardloop's own making without a name. */
+export interface NamelessImage {
+  readonly id: string;
+  readonly sizeBytes: number;
+}
+
 export interface ContainerEnd {
   readonly exitCode: number;
   /** From the engine's events, which outlive `--rm`. */
@@ -104,6 +110,14 @@ export interface Engine {
   exists(name: string): Promise<Result<boolean, Failure>>;
   /** Kills and removes. May be called twice; no container of that name is not a failure. */
   remove(name: string): Promise<Result<void, Failure>>;
+  /** Images that guardloop built (by label) and that have no name at all any more. */
+  namelessImages(): Promise<Result<readonly NamelessImage[], Failure>>;
+  /**
+   * Removes such an image; the engine itself refuses while a container uses it.
+   *
+   * @returns `kept` when it has a name or a container by now, or is gone.
+   */
+  removeNamelessImage(id: string): Promise<Result<"removed" | "kept", Failure>>;
   /** What a running container uses now; undefined when there is none of that name. For people only: may be missing. */
   stats?(name: string): Promise<Result<ContainerStats | undefined, Failure>>;
   /** Names and run ids of every container with our labels and this state id, running or not. */

@@ -43,6 +43,30 @@ export function openHistory(stateDir: string, now: () => Date): Result<History, 
   }
 }
 
+/**
+ * Reads the whole database and says whether it is sound: damage in its middle shows only when somebody reads there.
+ *
+ * @returns `history-damaged`, or `state-unusable` when it cannot be read at all.
+ */
+export function checkDatabase(stateDir: string): Result<void, Failure> {
+  const path = historyFile(stateDir);
+  try {
+    const database = new Database(path);
+    try {
+      const [found] = database.prepare("PRAGMA quick_check(1)").raw().all();
+      const said = Array.isArray(found) ? String(found[0]) : "nothing";
+      return said === "ok"
+        ? ok(undefined)
+        : fail("history-damaged", `${path} is damaged: ${said.split("\n")[0] ?? ""}.`);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    if (isDamage(error)) return fail("history-damaged", `${path} is damaged: ${messageOf(error)}.`);
+    return fail("state-unusable", `${path} cannot be read: ${messageOf(error)}`);
+  }
+}
+
 function migrate(database: Database.Database, path: string): Result<void, Failure> {
   database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   database.exec("PRAGMA journal_mode = WAL");

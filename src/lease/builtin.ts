@@ -7,6 +7,7 @@ import { inspect } from "./builtin/inspect.ts";
 import type { Pool } from "./builtin/pool.ts";
 import { release } from "./builtin/release.ts";
 import { worktreeName } from "./builtin/slots.ts";
+import { type PoolTidy, tidyPool } from "./builtin/tidy.ts";
 import type { LeasePool } from "./port.ts";
 
 export interface BuiltinPoolOptions {
@@ -30,13 +31,7 @@ export interface BuiltinPoolOptions {
  * Several processes may use it at the same time. Nothing is created before the first `acquire`.
  */
 export function builtinPool(options: BuiltinPoolOptions): LeasePool {
-  const pool: Pool = {
-    git: options.git,
-    root: join(options.poolRoot, options.repositoryId),
-    commonDir: options.commonDir,
-    worktree: worktreeName(options.basename),
-    host: options.host,
-  };
+  const pool = poolOf(options);
   return {
     kind: "builtin",
     description: options.note === undefined ? "built-in pool" : `built-in pool (${options.note})`,
@@ -44,5 +39,20 @@ export function builtinPool(options: BuiltinPoolOptions): LeasePool {
     release: (lease) => release(pool, lease),
     find: async (holderPrefix) => ok(await find(pool, holderPrefix)),
     inspect: async () => ok(await inspect(pool)),
+  };
+}
+
+/** What keeps that pool in order, whatever pool the runs use now. */
+export function builtinTidy(options: BuiltinPoolOptions): PoolTidy {
+  return tidyPool(poolOf(options));
+}
+
+function poolOf(options: BuiltinPoolOptions): Pool {
+  return {
+    git: options.git,
+    root: join(options.poolRoot, options.repositoryId),
+    commonDir: options.commonDir,
+    worktree: worktreeName(options.basename),
+    host: options.host,
   };
 }

@@ -37,6 +37,14 @@ export interface LeasePool {
   release(lease: Lease): Promise<Result<"returned" | "already-returned", Failure>>;
   /** Asks the pool, not our notes, for the leases whose holder begins with the prefix. */
   find(holderPrefix: string): Promise<Result<readonly Lease[], Failure>>;
+  /** Worktrees on disk that the pool's tool does not know, so that it cannot work: what a killed call left. */
+  wedged?(): Promise<Result<readonly string[], Failure>>;
+  /**
+   * Removes one of those, if it is still one and holds nothing that could not be had again. May be called again.
+   *
+   * @returns why it stays, to follow "it stays, because"; undefined when it is gone.
+   */
+  unwedge?(path: string): Promise<Result<string | undefined, Failure>>;
   /** What is wrong with the pool, a sentence each with its cure; for `doctor`. Changes nothing. */
   inspect(): Promise<Result<readonly string[], Failure>>;
 }

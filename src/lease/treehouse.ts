@@ -12,6 +12,7 @@ import { inspect } from "./treehouse/inspect.ts";
 import type { TreehousePool } from "./treehouse/pool.ts";
 import { returnLease } from "./treehouse/return.ts";
 import { leasesIn, status } from "./treehouse/status.ts";
+import { unwedge, wedged } from "./treehouse/unwedge.ts";
 import { probeVersion } from "./treehouse/version.ts";
 
 export interface TreehousePoolOptions {
@@ -70,6 +71,8 @@ function poolPort(pool: TreehousePool): LeasePool {
       if (!rows.ok) return rows;
       return ok(leasesIn(rows.value, (holder) => holder.startsWith(holderPrefix)));
     },
+    wedged: () => wedged(pool),
+    unwedge: (path) => unwedge(pool, path),
     inspect: () => inspect(pool),
   };
 }

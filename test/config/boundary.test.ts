@@ -52,7 +52,12 @@ const LOOSENING: Record<string, string> = {
   "policy.lower": '["binary: info"]',
   "notify.command": '["notify-send"]',
   "notify.url": '"https://example.invalid/"',
+  "disk.free_floor": '"1g"',
   "retention.branch_days": "13.5",
+  "retention.record_days": "89",
+  "retention.snapshot_days": "13",
+  "retention.pool_days": "29",
+  "retention.pool_worktrees": "15",
 };
 
 test.each(Object.entries(LOOSENING))("%s = %s in an untrusted file is not used", (key, value) => {
@@ -96,7 +101,11 @@ const HARMLESS: Record<string, string> = {
   "run.attempts": "3",
   "run.backoff_seconds": "60",
   "run.give_up_after": "1",
+  "disk.free_floor": '"4g"',
+  "retention.automatic": '"off"',
   "retention.branch_days": "30",
+  "retention.record_days": '"never"',
+  "retention.snapshot_days": "30",
   "validate.commands": '["test: npm test"]',
   "policy.protected": '["infra/**"]',
   "policy.raise": '["binary: block"]',

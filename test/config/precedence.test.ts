@@ -48,7 +48,15 @@ test("with no source at all, every setting has the default that was agreed", () 
     validate: { commands: [], minutes: 15 },
     policy: { protected: [], raise: [], lower: [] },
     notify: { on: ["ready", "failed", "waiting"], bell: "off", command: [], url: undefined },
-    retention: { branchDays: 14 },
+    disk: { freeFloorBytes: 2 * GIB },
+    retention: {
+      automatic: "on",
+      branchDays: 14,
+      recordDays: 90,
+      snapshotDays: 14,
+      poolDays: 30,
+      poolWorktrees: 16,
+    },
   });
   expect(notices).toEqual([]);
 });
@@ -113,7 +121,13 @@ test("every setting can be set by its GUARD_ variable and by its key on the comm
     "notify.bell": "on",
     "notify.command": "notify-send",
     "notify.url": "https://example.invalid",
+    "disk.free_floor": "5g",
+    "retention.automatic": "off",
     "retention.branch_days": "30",
+    "retention.record_days": "never",
+    "retention.snapshot_days": "30",
+    "retention.pool_days": "60",
+    "retention.pool_worktrees": "never",
   };
   const before = JSON.stringify(loaded({}).settings);
   for (const { key, guard, flag } of SETTINGS) {

@@ -1,4 +1,14 @@
-import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -45,6 +55,7 @@ beforeAll(async () => {
   await whileItRuns();
   await selftest();
   await image();
+  await keepingHouse();
 }, 240_000);
 
 afterAll(() => world[Symbol.dispose]());
@@ -216,6 +227,33 @@ async function image(): Promise<void> {
   keep("guardloop image build", ended.stdout);
 }
 
+/** Everything that may go, and things of every kind that stay. */
+async function keepingHouse(): Promise<void> {
+  world.git("reset", "-q", "--hard");
+  world.git("clean", "-fdq");
+  mkdirSync(join(world.state, "trash/left"), { recursive: true });
+  const gone = join(world.state, "worktrees/0123456789ab/1");
+  mkdirSync(join(gone, ".lease"), { recursive: true });
+  mkdirSync(join(world.state, "worktrees/0123456789ab/treehouse"));
+  const owner = { pid: 1, startTime: "", bootId: "", host: hostname() };
+  writeFileSync(join(world.state, "locks/dead"), JSON.stringify(owner));
+  mkdirSync(join(gone, "shop"));
+  writeFileSync(join(gone, "shop/.git"), "gitdir: /nowhere/shop/.git/worktrees/shop\n");
+  const pools = readdirSync(join(world.state, "worktrees"));
+  const pool = pools.find((one) => one !== "0123456789ab") ?? "";
+  const [slot = ""] = readdirSync(join(world.state, "worktrees", pool));
+  writeFileSync(join(world.state, "worktrees", pool, slot, "shop/mine.txt"), "mine");
+  const days = "--branch-days 0 --record-days 0 --pool-days 0";
+  await call(world, `gc ${days}`);
+  await call(world, `gc --yes ${days}`);
+  await call(world, `gc --yes ${days}`);
+  const runs = JSON.parse((await world.guardloop(["runs", "--json"])).stdout).runs;
+  for (const { id } of runs) await call(world, `show ${String(id)}`);
+  chmodSync(world.state, 0o755);
+  await call(world, "doctor");
+  await call(world, "doctor --fix");
+}
+
 describe("docs/json.md", () => {
   test("has a section for every command, and for nothing else", async () => {
     const help = (await world.guardloop(["--help"])).stdout;
@@ -298,4 +336,5 @@ const SAID_BY_RUN: Readonly<Record<Type, "run" | "journal">> = {
   "run-restored": "journal",
   "branch-pruned": "journal",
   "branch-returned": "journal",
+  "record-removed": "journal",
 };

@@ -38,7 +38,19 @@ if (faults.daemonGone === true)
   );
 
 const verb = argv[0] === "image" ? `image ${argv[1]}` : argv[0];
-const verbs = { info, "image inspect": inspectImage, run, ps, kill, rm, events, stats };
+const imagesFile = join(here, `${program}.images.json`);
+const verbs = {
+  info,
+  images: listImages,
+  "image inspect": inspectImage,
+  "image rm": removeImage,
+  run,
+  ps,
+  kill,
+  rm,
+  events,
+  stats,
+};
 const handler = verbs[verb];
 if (handler === undefined) die(`docker: '${verb}' is not scripted`, 1);
 await handler();
@@ -93,8 +105,33 @@ function info() {
   );
 }
 
+/** Images besides the agent's, as a test wrote them down: a list of what `image inspect` prints. */
+function storedImages() {
+  return existsSync(imagesFile) ? JSON.parse(readFileSync(imagesFile, "utf8")) : [];
+}
+
+/** `images --quiet` with the filters of a clean-up. */
+function listImages() {
+  const label = argv.find((one) => one.startsWith("--filter=label="))?.slice(15);
+  const isDangling = argv.includes("--filter=dangling=true");
+  for (const { Id, RepoTags, Config } of storedImages())
+    if ((!isDangling || RepoTags.length === 0) && (label === undefined || label in Config.Labels))
+      console.log(Id);
+}
+
+function removeImage() {
+  const id = argv.at(-1);
+  const image = storedImages().find((one) => one.Id === id);
+  if (image === undefined) die(`Error: No such image: ${id}`, 1);
+  if (image.used === true)
+    die(`Error: conflict: unable to delete ${id}: image is being used by running container`, 1);
+  writeFileSync(imagesFile, JSON.stringify(storedImages().filter((one) => one.Id !== id)));
+}
+
 function inspectImage() {
   const name = argv.at(-1);
+  const stored = storedImages().find((one) => one.Id === name);
+  if (stored !== undefined) return console.log(JSON.stringify(isPodman ? [stored] : stored));
   if (faults.imageMissing === true)
     die(
       isPodman
@@ -174,6 +211,8 @@ async function run() {
   refuseByFault();
   if (argv.some((one) => one.startsWith("--name=guardloop-image-check-"))) return checkImage();
   if (argv.some((one) => one.startsWith("--name=guardloop-limits-check-"))) return checkLimits();
+  if (argv.some((one) => one.startsWith("--name=guardloop-clock-check-")))
+    return console.log(Date.now() + (faults.clockAheadMs ?? 0));
   return runGuest();
 }
 

@@ -11,6 +11,7 @@ import { exportRun } from "../../run/export/export-run.ts";
 import { type Context, packageVersion } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define, textOption } from "../define.ts";
 import { size } from "../output/duration.ts";
+import { refuseRemovedRecord } from "../output/record-removed.ts";
 import { yellow } from "../output/text.ts";
 import { type WithRun, principalOfRun, withRun } from "../with-run.ts";
 
@@ -37,6 +38,8 @@ async function perform(call: Call, { run, history, principal }: WithRun): Promis
     return fail("not-in-this-state", `Run ${run.id} is still running; its record is not whole.`, {
       cure: `Wait for its end: guardloop watch ${run.id}.`,
     });
+  const there = refuseRemovedRecord(run);
+  if (!there.ok) return there;
   const its = await principalOfRun(call, { run, principal });
   const isSame = its.ok && its.value.repositoryId === run.repositoryId;
   const exported = await exportRun(

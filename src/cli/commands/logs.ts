@@ -7,6 +7,7 @@ import { ok } from "../../core/result.ts";
 import { type RunPaths, runPaths } from "../../run/paths.ts";
 import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
+import { refuseRemovedRecord } from "../output/record-removed.ts";
 import { type WithRun, withRun } from "../with-run.ts";
 
 const POLL_MS = 300;
@@ -35,6 +36,8 @@ export function logsCommand(context: Context, finish: Finish): Command {
 
 async function perform(call: Call): Promise<CommandEnd> {
   return withRun(call, async (at) => {
+    const there = refuseRemovedRecord(at.run);
+    if (!there.ok) return there;
     const paths = runPaths(call.context.env.stateDir, at.run.id);
     if (call.options.events === true || call.format === "json") await printEvents(call, paths);
     else await printLog(call, paths, at);

@@ -7,6 +7,7 @@ import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
 import type { Output } from "../output/output.ts";
 import { paged } from "../output/pager.ts";
+import { refuseRemovedRecord } from "../output/record-removed.ts";
 import { printDiff } from "../review/diff.ts";
 import { printFiles } from "../review/files.ts";
 import { printFindings } from "../review/findings.ts";
@@ -49,6 +50,8 @@ async function perform(call: Call): Promise<CommandEnd> {
   let reviewed: Material | undefined;
   const shown = await withRun(call, async ({ run, principal }) => {
     if (!principal.ok) return principal;
+    const there = refuseRemovedRecord(run);
+    if (!there.ok) return there;
     const material = await gatherMaterial(run, {
       env: call.context.env,
       principal: principal.value,

@@ -23,6 +23,7 @@ import {
 } from "../define.ts";
 import { answeringEngines } from "../engines.ts";
 import { notifyChannels } from "../notify-channels.ts";
+import { tidyAfterRun } from "../house/after-run.ts";
 import { engineText } from "../output/engine.ts";
 import { printFailure } from "../output/failure.ts";
 import { liveProgress } from "../output/live-progress.ts";
@@ -100,6 +101,7 @@ async function perform(call: Call): Promise<CommandEnd> {
   });
   if (series.ok) told.seriesEnded(recordsOf(history, series.value));
   await told.settled();
+  await tidyAfterRun(services, prepared.value.invocation.settings);
   view[Symbol.dispose]();
   return series.ok ? summarise(call, { services, prepared: prepared.value }, series.value) : series;
 }
@@ -213,8 +215,8 @@ async function summarise(
   series: SeriesEnd,
 ): Promise<CommandEnd> {
   const { output, env } = call.context;
-  const status =
-    series.failure === undefined ? EXIT.done : exitStatusOf(series.failure.failure.code);
+  const ended = call.context.interrupt.aborted ? EXIT.interrupted : EXIT.done;
+  const status = series.failure === undefined ? ended : exitStatusOf(series.failure.failure.code);
   const ids = series.runs.map((run) => run.runId);
   if (call.format === "json") {
     output.json({ version: 1, type: "end", runs: ids, why: series.why, exitStatus: status });

@@ -8,6 +8,7 @@ import { readSpec } from "../../run/stages/spec.ts";
 import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define, textOption } from "../define.ts";
 import { humanProgress } from "../output/progress.ts";
+import { refuseRemovedRecord } from "../output/record-removed.ts";
 import { green } from "../output/text.ts";
 import { servicesFor } from "../run-services.ts";
 import { withRun } from "../with-run.ts";
@@ -41,6 +42,8 @@ async function perform(call: Call): Promise<CommandEnd> {
           cure: `See \`guardloop show ${run.id}\`.`,
         },
       );
+    const there = refuseRemovedRecord(run);
+    if (!there.ok) return there;
     const { output, env } = call.context;
     const spec = await readSpec(runPaths(env.stateDir, run.id));
     if (!spec.ok) return spec;

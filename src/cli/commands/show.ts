@@ -47,7 +47,7 @@ function printArgv({ context: { output } }: Call, { argv, run }: RunFacts): void
 /** The documented shape; see docs/json.md. */
 function toJson({ run, spec, artifacts, remarks, record, ...facts }: RunFacts) {
   const { onto, parentRun, agent, network, stages, failure, salvagedPatches, keptSnapshot } = run;
-  const { promotion, rollback, branchPruned, topLevel, validation } = run;
+  const { promotion, rollback, branchPruned, recordRemoved, topLevel, validation } = run;
   const task = spec?.offered.find((one) => one.id === run.task);
   return {
     version: 1,
@@ -65,6 +65,7 @@ function toJson({ run, spec, artifacts, remarks, record, ...facts }: RunFacts) {
     promotion,
     rollback,
     branchPruned,
+    recordRemoved,
     ...surroundings(spec, facts.leasePath),
     specHash: run.specHash,
     peaks: facts.peaks ?? null,

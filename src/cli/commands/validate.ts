@@ -10,6 +10,7 @@ import { readImportReport } from "../../run/stages/import.ts";
 import { readSpec } from "../../run/stages/spec.ts";
 import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
+import { refuseRemovedRecord } from "../output/record-removed.ts";
 import { printValidation } from "../output/validation.ts";
 import { validateTree } from "../validate-tree.ts";
 import { withRun } from "../with-run.ts";
@@ -29,6 +30,8 @@ export function validateCommand(context: Context, finish: Finish): Command {
 async function perform(call: Call): Promise<CommandEnd> {
   return withRun(call, async ({ run, history, principal }) => {
     if (!principal.ok) return principal;
+    const there = refuseRemovedRecord(run);
+    if (!there.ok) return there;
     const done = await validateAgain(call, { run, history, principal: principal.value });
     if (!done.ok) return done;
     history.append(run.id, { type: "validated", validation: done.value });

@@ -4,6 +4,7 @@ import type { RunFacts } from "../run-facts.ts";
 import { duration, size } from "./duration.ts";
 import { engineText } from "./engine.ts";
 import { namingRun } from "./failure.ts";
+import { removedSentence } from "./record-removed.ts";
 import type { Output } from "./output.ts";
 import { findingsText } from "./series-table.ts";
 import { stateText } from "./state.ts";
@@ -15,7 +16,9 @@ export function printRunPage(output: Output, facts: RunFacts, now: Date): void {
   const row = (label: string, ...segments: readonly Segment[]): void =>
     output.result(label.padEnd(12), ...segments);
   const { run } = facts;
+  const { recordRemoved } = run;
   output.result(bold(`Run ${run.id}`), "  ", stateText(run.state));
+  if (recordRemoved !== null) row("Record", removedSentence(recordRemoved));
   printFailure(row, run);
   nextSteps(run).forEach((line, index) => row(index === 0 ? "What to do" : "", line));
   printWork(row, facts);
@@ -27,6 +30,7 @@ export function printRunPage(output: Output, facts: RunFacts, now: Date): void {
   printStages(output, run, now);
   printPeaks(row, facts);
   printSettings(output, facts);
+  if (recordRemoved !== null) return;
   printArtifacts(output, facts);
   output.result(dim(`${"Record".padEnd(12)}${facts.record}`));
 }
@@ -40,6 +44,8 @@ function printFailure(row: Row, { failure }: RunRecord): void {
 }
 
 function nextSteps(run: RunRecord): readonly string[] {
+  // Whatever else there is to do needs the record.
+  if (run.recordRemoved !== null && run.state !== "promoted") return [];
   switch (run.state) {
     case "running":
       return [`Look on: guardloop watch ${run.id}`, `End it: guardloop stop ${run.id}`];

@@ -18,7 +18,10 @@ import { type Outbox, readOutbox, saveOutbox } from "../artifacts/outbox.ts";
 import type { RunServices } from "../services.ts";
 import { proveGone } from "../stages/collect.ts";
 
+/** For specs that do not say it. */
 const KEEP_DAYS = 14;
+/** A time that never comes, for what is kept until somebody removes it. */
+const NEVER = "9999-12-31T23:59:59.999Z";
 
 /**
  * Gets the work out of a run that failed: what the guest exported by itself, else an export from the snapshot in a
@@ -92,12 +95,16 @@ async function exportAgain(services: RunServices, spec: RunSpec): Promise<Result
 }
 
 async function keepSnapshot(services: RunServices, spec: RunSpec): Promise<void> {
-  const until = new Date(services.now().getTime() + KEEP_DAYS * 24 * 60 * 60_000);
+  const { snapshotDays = KEEP_DAYS } = spec;
+  const until =
+    snapshotDays === null
+      ? NEVER
+      : new Date(services.now().getTime() + snapshotDays * 24 * 60 * 60_000).toISOString();
   const path = join(services.paths.root, "workspace");
   record(services, spec.runId, {
     type: "snapshot-kept",
     path,
     sizeBytes: await treeSizeBytes(path),
-    until: until.toISOString(),
+    until,
   });
 }

@@ -1,10 +1,17 @@
-import type { Failure } from "../../core/failures.ts";
+import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { RunRecord } from "../../core/run-record.ts";
 import { deleteRef } from "../../git/publish.ts";
 import type { DecisionServices } from "../decide/decision.ts";
 import { withRepositoryLock } from "../decide/repository-lock.ts";
 import { type AgentBranch, listBranches } from "./list.ts";
+
+type PruneServices = Pick<DecisionServices, "env" | "principal" | "history">;
+
+interface At {
+  readonly now: Date;
+  readonly retentionDays: number;
+}
 
 export interface PrunableBranch extends AgentBranch {
   readonly run: RunRecord;
@@ -26,8 +33,29 @@ export interface Pruning {
  * Everything is judged under the repository's lock. May be called again; after a crash the rest goes the next time.
  */
 export async function pruneBranches(
-  services: DecisionServices,
-  at: { readonly now: Date; readonly retentionDays: number },
+  services: PruneServices,
+  at: At,
+): Promise<Result<Pruning, Failure>> {
+  return pruneThose(services, at, () => true);
+}
+
+/** The same for one ref. */
+export async function pruneBranch(
+  services: PruneServices,
+  at: At,
+  ref: string,
+): Promise<Result<"removed" | "kept", Failure>> {
+  const done = await pruneThose(services, at, (one) => one.ref === ref);
+  if (!done.ok) return done;
+  const [problem] = done.value.problems;
+  if (problem !== undefined) return fail("git-failed", problem);
+  return ok(done.value.pruned.length > 0 ? "removed" : "kept");
+}
+
+async function pruneThose(
+  services: PruneServices,
+  at: At,
+  isMeant: (branch: PrunableBranch) => boolean,
 ): Promise<Result<Pruning, Failure>> {
   const { env, principal, history } = services;
   return withRepositoryLock(env, principal.repositoryId, async () => {
@@ -35,7 +63,7 @@ export async function pruneBranches(
     if (!listed.ok) return listed;
     const pruned: PrunableBranch[] = [];
     const problems: string[] = [];
-    for (const branch of prunable(listed.value)) {
+    for (const branch of prunable(listed.value).filter(isMeant)) {
       const { ref, tip, run, verdict } = branch;
       const gone = await deleteRef(principal.git, ref, tip);
       if (gone.ok) {

@@ -131,6 +131,9 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     validate: validationCommands(settings),
     plan: settings.plan,
     policy: settings.policy,
+    snapshotDays: Number.isFinite(settings.retention.snapshotDays)
+      ? settings.retention.snapshotDays
+      : null,
     controlPaths: [
       "guardloop.toml",
       ...(settings.prompt.template === undefined ? [] : [settings.prompt.template]),

@@ -65,7 +65,13 @@ export async function restore(
         `Run ${run.value.id} is ${state}: there is nothing to take back.`,
       );
     const { git } = services.principal;
-    const { branch, head, id } = run.value;
+    const { branch, head, id, recordRemoved } = run.value;
+    if (recordRemoved !== null)
+      return fail(
+        "record-removed",
+        `The record of run ${id} was removed on ${recordRemoved.at.slice(0, 10)}, so it cannot be opened again.`,
+        { cure: `Its commits may still be there: git branch NAME ${head}` },
+      );
     if (!(await hasCommit(git, head))) return commitsGone(run.value);
     const back = await createRef(git, `refs/heads/${branch}`, head);
     if (!back.ok) return back;

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { HostEnvironment } from "../../core/environment.ts";
 import type { Failure } from "../../core/failures.ts";
 import type { Result } from "../../core/result.ts";
@@ -28,8 +28,12 @@ export async function withRepositoryLock<T>(
   repositoryId: string,
   act: () => Promise<Result<T, Failure>>,
 ): Promise<Result<T, Failure>> {
-  const directory = join(env.stateDir, "locks");
-  await ensurePrivateDirectory(directory);
-  const lock = { path: join(directory, repositoryId), doing: "changing this repository" };
-  return whileLocked(env, lock, act);
+  const path = repositoryLock(env, repositoryId);
+  await ensurePrivateDirectory(dirname(path));
+  return whileLocked(env, { path, doing: "changing this repository" }, act);
+}
+
+/** The file that is there while the lock is held. */
+export function repositoryLock(env: HostEnvironment, repositoryId: string): string {
+  return join(env.stateDir, "locks", repositoryId);
 }

@@ -81,6 +81,10 @@ export function newCourse({ shape, settings, head }: Invocation): Course {
     end() {
       if (nothingLeft !== undefined && order.length === 0) return err(nothingLeft);
       const runs = ended.toSorted((a, b) => order.indexOf(a.runId) - order.indexOf(b.runId));
+      const newest = order.at(-1);
+      // The end of the plan is a good one; a full disk is a failure that no run is to blame for.
+      if (nothingLeft !== undefined && newest !== undefined && !isPlansEnd(nothingLeft))
+        failure ??= { runId: newest, failure: nothingLeft };
       const last = nothingLeft === undefined ? asMany(shape) : workedOff(nothingLeft, tried);
       return ok({ runs, failure, why: why ?? last });
     },
@@ -107,9 +111,12 @@ function asMany({ kind, most }: Invocation["shape"]): string {
 }
 
 function workedOff(failure: Failure, tried: ReadonlyMap<string, string>): string {
-  if (failure.code !== "no-runnable-task" && failure.code !== "tasks-claimed")
-    return failure.message;
+  if (!isPlansEnd(failure)) return failure.message;
   if (tried.size > 0)
     return `Nothing else can be run now: ${[...tried.keys()].join(", ")} failed or made no progress here.`;
   return `The plan is worked off: ${failure.message}`;
+}
+
+function isPlansEnd({ code }: Failure): boolean {
+  return code === "no-runnable-task" || code === "tasks-claimed";
 }

@@ -15,6 +15,7 @@ import { type Invocation, type RunChoice, makeSpec } from "../choice/prepare.ts"
 import { taskOf } from "../choice/track-record.ts";
 import type { Stop } from "../drive.ts";
 import { type FinishedRun, runFlow } from "../flow.ts";
+import { refuseDiskLow } from "../house/disk-floor.ts";
 import { runPaths } from "../paths.ts";
 import { runCreated } from "../run-created.ts";
 import type { RunServices } from "../services.ts";
@@ -47,6 +48,9 @@ interface Opening {
  */
 export async function oneRun(series: Series, turn: number): Promise<OneRun> {
   const { services } = series;
+  const places = { stateDir: services.env.stateDir, principal: series.invocation.principal };
+  const room = await refuseDiskLow(places, series.invocation.settings.disk.freeFloorBytes);
+  if (!room.ok) return { kind: "refused", failure: room.error };
   const possible = await series.candidates();
   if (!possible.ok) return { kind: "refused", failure: possible.error };
   const { group } = possible.value;

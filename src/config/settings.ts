@@ -30,7 +30,11 @@ export interface Settings {
     readonly tmpBytes: number;
     readonly homeBytes: number;
   };
-  readonly limits: { readonly wallMinutes: number; readonly idleMinutes: number };
+  readonly limits: {
+    readonly wallMinutes: number;
+    readonly idleMinutes: number;
+    readonly logBytes: number;
+  };
   readonly lease: { readonly kind: "auto" | "builtin" | "treehouse" };
   readonly overlay: {
     /** Globs of files Git does not track that may enter the snapshot. */

@@ -32,8 +32,13 @@ const SETTINGS: readonly RegExp[] = [
 export function canBeSecret(name: string, value: string): boolean {
   if (value.length < SHORTEST || value.length > LONGEST) return false;
   if (SETTINGS.some((setting) => setting.test(value)) || isPlaceholder(value)) return false;
-  if (SECRET_NAME.test(name)) return true;
+  if (speaksOfSecret(name)) return true;
   return value.length >= 16 && /\d/.test(value) && /\p{L}/u.test(value) && !/\s/.test(value);
+}
+
+/** Whether a variable's name says that its value is one to keep. */
+export function speaksOfSecret(name: string): boolean {
+  return SECRET_NAME.test(name);
 }
 
 /** What to look for when a value may have leaked; `form` says how it is written, for the message. */

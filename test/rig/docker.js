@@ -146,6 +146,10 @@ function kill() {
 
 function rm() {
   const name = argv.at(-1);
+  if (faults.beforeAgent !== undefined && name.endsWith("-agent"))
+    execFileSync("sh", ["-ec", faults.beforeAgent], {
+      env: { PATH: process.env.PATH, RUN: name.slice("guardloop-".length, -"-agent".length) },
+    });
   const file = join(containers, name);
   if (!existsSync(file)) noSuchContainer(name);
   if (faults.removeRefused === true)

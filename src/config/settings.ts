@@ -33,7 +33,11 @@ export interface Settings {
     /** Containers at once; 0 for as many as fit. */
     readonly maxOnHost: number;
   };
-  readonly limits: { readonly wallMinutes: number; readonly idleMinutes: number };
+  readonly limits: {
+    readonly wallMinutes: number;
+    readonly idleMinutes: number;
+    readonly logBytes: number;
+  };
   readonly lease: { readonly kind: "auto" | "builtin" | "treehouse" };
   readonly overlay: {
     /** Globs of files Git does not track that may enter the snapshot. */

@@ -105,7 +105,12 @@ export interface RunSpec {
   };
   /** Containers of all runs of this user that may be there at once; missing in older records. */
   readonly containersOnHost?: number;
-  readonly limits: { readonly wallMs: number; readonly idleMs: number };
+  readonly limits: {
+    readonly wallMs: number;
+    readonly idleMs: number;
+    /** Of `agent.log` and of `agent.jsonl`, each; missing in older records. */
+    readonly logBytes?: number;
+  };
   readonly lease: "builtin" | "treehouse";
   readonly overlay: { readonly include: readonly string[] };
   /** Not there in specs of version 0.1: authors were kept. */
@@ -172,6 +177,18 @@ export interface AgentEnding {
   readonly hitMemoryLimit: boolean;
   /** The most that was seen of the container; missing where nothing was measured. */
   readonly peaks?: ResourcePeaks;
+  /** What of the agent's logs is not there; missing where they are whole. */
+  readonly log?: MissingLog;
+}
+
+/** What two logs of one agent lack, together. */
+export interface MissingLog {
+  /** Cut out of their middle, to stay within their limit. */
+  readonly cutBytes: number;
+  /** That the disk did not take. */
+  readonly lostBytes: number;
+  /** The system's name for why they could not be written, for example ENOSPC. */
+  readonly problem: string | null;
 }
 
 export interface StageTiming {

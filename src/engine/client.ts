@@ -80,13 +80,17 @@ export function engineFailure(kind: EngineKind, what: string, exit: Exit): Failu
       cure: answerCure(kind, said),
     });
   const details = lines.slice(-12);
+  // Newer clients end with a line about their help, which is none.
+  const telling = lines.filter(
+    (line) => line.trim() !== "" && !/^(?:Run|See) '.*--help'/.test(line),
+  );
   if (exit.signal !== null)
     return failure(
       "container-failed",
       `${name}'s client was ended by ${exit.signal} when asked to ${what}.`,
       { details },
     );
-  return failure("container-failed", `${name} could not ${what}: ${lines.at(-1) ?? ""}`, {
+  return failure("container-failed", `${name} could not ${what}: ${telling.at(-1) ?? ""}`, {
     details,
   });
 }

@@ -4,16 +4,19 @@ import type { Exit } from "../process/command.ts";
 import { ENGINE_NAMES, type EngineClient, engineFailure } from "./client.ts";
 import { inspectImage } from "./inspect-image.ts";
 import { namelessImages, removeNamelessImage } from "./nameless-images.ts";
-import type { ContainerEnd, ContainerSpec, Engine, EngineFacts } from "./port.ts";
+import type { Engine, EngineFacts } from "./port.ts";
 import { runArguments } from "./posture.ts";
 import { type PrintedStats, containerStats } from "./stats.ts";
 
-/** Statuses with which the client says that the container itself never ran; see docker-run(1) and podman-run(1). */
+/**
+ * Statuses with which the client says that it could not run the container; see docker-run(1) and podman-run(1). A
+ * program in the container may end with them as well: a shell says 127 of a program that is not there.
+ */
 const CLIENT_STATUSES: ReadonlySet<number> = new Set([125, 126, 127]);
 /** The client's own deadline lies far beyond the run's clocks, which end the container, not the client. */
 const CLIENT_DEADLINE_MS = 7 * 24 * 60 * 60_000;
-/** Kept of the client's output for messages; the whole stream goes to the sink. */
-const KEPT_BYTES = 64 * 1024;
+/** Kept of the client's standard error for messages, from its end; the whole stream goes to the sink. */
+const KEPT_BYTES = 16 * 1024;
 
 export interface Listed {
   readonly name: string;
@@ -31,6 +34,12 @@ export interface Words {
   readonly listFormat: string;
   /** Undefined when the list cannot be read. */
   readonly readList: (stdout: Buffer) => readonly Listed[] | undefined;
+  /** What stands in standard error when the client itself could not start a container; a container can print it too. */
+  readonly notStarted: RegExp;
+  /** The same for a client that lost a container which had started. */
+  readonly lost: RegExp;
+  /** Arguments of `events`, besides times and container, that print something where the container had started. */
+  readonly startEvents: readonly string[];
   /** Arguments of `events`, besides times and container, that show the memory limit being hit. */
   readonly memoryEvents: readonly string[];
   readonly showMemoryLimit: (stdout: Buffer) => boolean;
@@ -69,17 +78,22 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
     argv: (spec) => [client.program, ...runArguments(kind, spec)],
     async run(spec, sink, environment) {
       const since = now();
+      const stderr = endOf(KEPT_BYTES);
       const exit = await client.call(runArguments(kind, spec), {
         deadlineMs: CLIENT_DEADLINE_MS,
-        maxOutputBytes: KEPT_BYTES,
+        maxOutputBytes: 0,
         extraEnv: environment,
-        onOutput: sink.onOutput,
+        onOutput(stream, chunk) {
+          if (stream === "stderr") stderr.add(chunk);
+          sink.onOutput(stream, chunk);
+        },
       });
       if (!exit.ok) return midRun(exit);
-      const code = exit.value.code;
-      if (code === null || CLIENT_STATUSES.has(code))
-        return refused(`run the container ${spec.name}`, exit.value);
-      return ending(options, { spec, since, exitCode: code, until: now() });
+      const said = { ...exit.value, stderr: stderr.bytes() };
+      const ended = { name: spec.name, since, until: now() };
+      if (said.code === null || (await isClientsOwn(options, said, ended)))
+        return refused(`run the container ${spec.name}`, said);
+      return ok({ exitCode: said.code, outOfMemory: await hitMemoryLimit(options, ended) });
     },
     async signal(name, signal) {
       const exit = await client.call(["kill", `--signal=${signal}`, name]);
@@ -109,26 +123,60 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
 }
 
 interface Ended {
-  readonly spec: ContainerSpec;
+  readonly name: string;
   readonly since: Date;
   readonly until: Date;
-  readonly exitCode: number;
 }
 
-/** Out of memory is read from the engine's events: with `--rm` there is nothing left to inspect. */
-async function ending(
-  { client, words }: CommandLineOptions,
+/**
+ * Whether an exit is the client's own, about a container that did not run. Its words alone could be the container's, so
+ * the engine is asked whether the container had started; where it does not answer the words count.
+ */
+async function isClientsOwn(
+  options: CommandLineOptions,
+  exit: Exit,
   ended: Ended,
-): Promise<Result<ContainerEnd, Failure>> {
+): Promise<boolean> {
+  if (exit.code === null || !CLIENT_STATUSES.has(exit.code)) return false;
+  const { words } = options;
+  const stderr = exit.stderr.toString("utf8");
+  if (words.lost.test(stderr)) return true;
+  if (!words.notStarted.test(stderr)) return false;
+  const started = await eventsOf(options, ended, words.startEvents);
+  return started === undefined || started.toString("utf8").trim() === "";
+}
+
+/** Read from the engine's events: with `--rm` there is nothing left to inspect. */
+async function hitMemoryLimit(options: CommandLineOptions, ended: Ended): Promise<boolean> {
+  const seen = await eventsOf(options, ended, options.words.memoryEvents);
+  return seen !== undefined && options.words.showMemoryLimit(seen);
+}
+
+/** What the engine prints about a container's life; undefined where it does not answer. */
+async function eventsOf(
+  { client }: CommandLineOptions,
+  ended: Ended,
+  which: readonly string[],
+): Promise<Buffer | undefined> {
   const exit = await client.call([
     "events",
     `--since=${unixSeconds(ended.since)}`,
     `--until=${unixSeconds(ended.until)}`,
-    `--filter=container=${ended.spec.name}`,
-    ...words.memoryEvents,
+    `--filter=container=${ended.name}`,
+    ...which,
   ]);
-  const outOfMemory = exit.ok && exit.value.code === 0 && words.showMemoryLimit(exit.value.stdout);
-  return ok({ exitCode: ended.exitCode, outOfMemory });
+  return exit.ok && exit.value.code === 0 ? exit.value.stdout : undefined;
+}
+
+/** Keeps the last bytes of a stream: what a client says last is why it gave up. */
+function endOf(limitBytes: number) {
+  let kept = Buffer.alloc(0);
+  return {
+    add(chunk: Buffer): void {
+      kept = Buffer.concat([kept, chunk]).subarray(-limitBytes);
+    },
+    bytes: (): Buffer => kept,
+  };
 }
 
 function unixSeconds(date: Date): string {

@@ -38,9 +38,14 @@ export function canBeSecret(name: string, value: string): boolean {
   // The host of an address may well be called example; what counts is the password in it.
   if (isPlaceholder(password ?? value)) return false;
   if (SETTINGS.some((setting) => setting.test(value)))
-    return SECRET_NAME.test(name) && RANDOM.test(value);
-  if (SECRET_NAME.test(name)) return true;
+    return speaksOfSecret(name) && RANDOM.test(value);
+  if (speaksOfSecret(name)) return true;
   return value.length >= 16 && /\d/.test(value) && /\p{L}/u.test(value) && !/\s/.test(value);
+}
+
+/** Whether a variable's name says that its value is one to keep. */
+export function speaksOfSecret(name: string): boolean {
+  return SECRET_NAME.test(name);
 }
 
 /** What to look for when a value may have leaked; `form` says how it is written, for the message. */

@@ -3,6 +3,8 @@ import type { StageName } from "../core/stage-name.ts";
 import type { RunSpec } from "../core/run-spec.ts";
 import { type Result, err, ok } from "../core/result.ts";
 import { type Stop, record, step } from "./drive.ts";
+import { redactorInUse } from "./logs/redactions-in-use.ts";
+import type { Redactor } from "./logs/redactor.ts";
 import { salvage } from "./afterwards/salvage.ts";
 import type { RunServices } from "./services.ts";
 import { readStopRequest, stoppedBy } from "./stop-request.ts";
@@ -39,15 +41,17 @@ export type FinishedRun = UpToImport & Validated & Partial<Reviewed>;
  * Whatever happens between lease and import, what the agent did is salvaged and the lease is returned.
  */
 export async function runFlow(
-  services: RunServices,
+  given: RunServices,
   spec: RunSpec,
 ): Promise<Result<FinishedRun, Stop>> {
+  const redactor = await redactorInUse(given, spec.agent.passEnv);
+  const services = reportingWithout(redactor, given);
   const started: Started = { runId: spec.runId, spec };
   const imported = await upToImport(services, started);
   if (!imported.ok && imported.error.stage !== "spec" && imported.error.stage !== "lease")
     await salvage(services, spec);
   const released = await step(services, releaseStage, started);
-  if (!imported.ok) return finish(services, started, imported);
+  if (!imported.ok) return finish(services, started, withoutCredentials(redactor, imported.error));
   const validated = await step(services, validateStage, imported.value);
   const reviewed = await step(services, reviewStage, imported.value);
   record(services, spec.runId, {
@@ -85,6 +89,23 @@ async function upToImport(
   return step(services, importStage, collected.value);
 }
 
+/** What a run tells on its way reaches terminals and the logs of CI, and may quote what came out of a container. */
+function reportingWithout(redactor: Redactor, services: RunServices): RunServices {
+  return {
+    ...services,
+    // The recorder of the agent's output has cleaned that itself, as a stream.
+    report: (progress) =>
+      services.report(progress.type === "agent-output" ? progress : redactor.data(progress)),
+  };
+}
+
+/** A failure is kept in the journal, and may quote the last words of a container. */
+function withoutCredentials(redactor: Redactor, { stage, failure }: Stop): Stop {
+  const { code, message, cure, details } = failure;
+  const clean = redactor.data({ message, cure, details });
+  return { stage, failure: { code, ...clean } };
+}
+
 /** A run that was interrupted between two stages does not begin the next one. */
 async function guarded<T>(
   services: RunServices,
@@ -106,10 +127,10 @@ async function guarded<T>(
 async function finish(
   services: RunServices,
   started: Started,
-  stopped: { readonly ok: false; readonly error: Stop },
+  stop: Stop,
 ): Promise<Result<never, Stop>> {
-  const { stage } = stopped.error;
-  const named = await withStopper(services, stopped.error);
+  const { stage } = stop;
+  const named = await withStopper(services, stop);
   const failure = withSalvage(services, started.runId, named);
   if (failure.code === "interrupted")
     record(services, started.runId, { type: "run-interrupted", stage, message: failure.message });

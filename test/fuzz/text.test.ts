@@ -170,6 +170,7 @@ test(
     const ceilings = {
       wallMinutes: 60,
       idleMinutes: 15,
+      logBytes: 64 * 1024 ** 2,
       memoryBytes: 4 * 2 ** 30,
       cpus: 4,
       pids: 512,

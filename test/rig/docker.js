@@ -21,6 +21,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const program = basename(process.argv[1]);
 const isPodman = program === "podman";
 const containers = join(here, isPodman ? "podman-containers" : "containers");
+const startedFile = join(here, `${program}.started`);
 const argv = process.argv.slice(2);
 appendFileSync(
   join(here, `${program}.calls.jsonl`),
@@ -182,6 +183,10 @@ function kill() {
 
 function rm() {
   const name = argv.at(-1);
+  if (faults.beforeAgent !== undefined && name.endsWith("-agent"))
+    execFileSync("sh", ["-ec", faults.beforeAgent], {
+      env: { PATH: process.env.PATH, RUN: name.slice("guardloop-".length, -"-agent".length) },
+    });
   const file = join(containers, name);
   if (!existsSync(file)) noSuchContainer(name);
   if (faults.removeRefused === true)
@@ -202,9 +207,21 @@ function stats() {
 }
 
 function events() {
+  if (argv.includes("--filter=event=start")) return startEvents();
   if (faults.outOfMemory !== true) return;
   if (isPodman) console.log(JSON.stringify({ Status: "died", Attributes: { OOMKilled: "true" } }));
   else console.log(JSON.stringify("oom"));
+}
+
+/** A container that was started stays on the list, whatever became of it. */
+function startEvents() {
+  const name = argv
+    .find((one) => one.startsWith("--filter=container="))
+    ?.split("=")
+    .at(-1);
+  const started = existsSync(startedFile) ? readFileSync(startedFile, "utf8").split("\n") : [];
+  if (!started.includes(name)) return;
+  console.log(isPodman ? JSON.stringify({ Name: name, Status: "start" }) : JSON.stringify("start"));
 }
 
 async function run() {
@@ -264,6 +281,7 @@ async function runGuest() {
   const labels = Object.fromEntries(value("label").map((one) => one.split("=")));
   const known = { pid: child.pid, run: labels["guardloop.run"], state: labels["guardloop.state"] };
   writeFileSync(join(containers, name), JSON.stringify(known));
+  appendFileSync(startedFile, `${name}\n`);
   const status = await new Promise((resolve) =>
     child.on("close", (code, signal) => resolve(signal === null ? code : 137)),
   );

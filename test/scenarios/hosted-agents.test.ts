@@ -27,7 +27,7 @@ const BOTH = ["codex", "claude"] as const;
 const MARK_DONE = `awk '/^## /{here=($2=="T1")} here && /^Status: ready/{sub("ready","done")} {print}' docs/TASKS.md > "$TMPDIR/plan" && cat "$TMPDIR/plan" > docs/TASKS.md`;
 const ARTIFACTS = `echo T1 > "$GUARDLOOP_ARTIFACTS/selected-task-id.txt" && echo "Add the first file" > "$GUARDLOOP_ARTIFACTS/last-commit-message.txt"`;
 const WHOLE_TASK: readonly ModelStep[] = [
-  // An agent that says its key aloud: in its own output it may be, and this proves that a search finds it there.
+  // An agent that says its key aloud: what is written down of it has the variable's name instead.
   { say: `I look at the file. My key is ${KEY}.`, run: "cat src/app.txt" },
   { run: "echo again >> src/app.txt && echo one > one.txt" },
   { run: `${MARK_DONE} && git add -A && git commit -q -m "Add the first file"` },
@@ -130,7 +130,9 @@ describe.concurrent("a hosted agent", { timeout: 180_000 }, () => {
       for (const name of ["spec", "container", "review", "import", "snapshot-manifest"])
         expect(written).toContain(`${name}.json`);
       expect(existsSync(join(world.state, "history.db"))).toBe(true);
-      expect(filesWith(world, KEY)).toEqual([
+      expect(filesWith(world, KEY)).toEqual([]);
+      const said = `My key is [redacted: ${PROGRAMS[program].key} of the environment]`;
+      expect(filesWith(world, said)).toEqual([
         join(record, "agent.jsonl"),
         join(record, "agent.log"),
       ]);

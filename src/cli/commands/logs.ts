@@ -1,9 +1,11 @@
-import { open, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { StringDecoder } from "node:string_decoder";
 import type { Command } from "commander";
 import { EXIT } from "../../core/failures.ts";
 import { ok } from "../../core/result.ts";
+import { TEXT_MARK } from "../../run/logs/cut-mark.ts";
+import { logFollower } from "../../run/logs/log-follower.ts";
 import { type RunPaths, runPaths } from "../../run/paths.ts";
 import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
@@ -63,15 +65,12 @@ async function printLog(call: Call, paths: RunPaths, at: WithRun): Promise<void>
   const file = call.options.validation === true ? paths.validationLog : paths.agentLog;
   const decoder = new StringDecoder("utf8");
   const isRaw = call.options.raw === true && output.goesTo === "elsewhere";
-  let offset = 0;
+  await using log = logFollower(file, TEXT_MARK.cut);
+  let isEmpty = true;
   let rest = "";
   const more = async (): Promise<void> => {
-    for (
-      let chunk = await readFrom(file, offset);
-      chunk.length > 0;
-      chunk = await readFrom(file, offset)
-    ) {
-      offset += chunk.length;
+    for await (const chunk of log.more()) {
+      isEmpty = false;
       if (isRaw) {
         output.bytes(chunk);
         continue;
@@ -89,17 +88,5 @@ async function printLog(call: Call, paths: RunPaths, at: WithRun): Promise<void>
   }
   await more();
   if (rest !== "") output.result(rest);
-  if (offset === 0) output.progress(`Run ${at.run.id} has no output${isRunning() ? " yet" : ""}.`);
-}
-
-async function readFrom(path: string, offset: number): Promise<Buffer> {
-  const handle = await open(path, "r").catch(() => undefined);
-  if (handle === undefined) return Buffer.alloc(0);
-  try {
-    const buffer = Buffer.alloc(64 * 1024);
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
-  }
+  if (isEmpty) output.progress(`Run ${at.run.id} has no output${isRunning() ? " yet" : ""}.`);
 }

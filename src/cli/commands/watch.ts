@@ -78,7 +78,7 @@ async function watch(call: Call, history: History, run: RunRecord): Promise<Comm
     if (key === "q" || key === CTRL_C) quit.abort();
   });
   using output = watchOutput(call, { quitWith: keys === undefined ? "Ctrl-C" : "q or Ctrl-C" });
-  const look = runWatcher(
+  await using watcher = runWatcher(
     {
       env: context.env,
       history,
@@ -93,7 +93,7 @@ async function watch(call: Call, history: History, run: RunRecord): Promise<Comm
   const signal = AbortSignal.any([quit.signal, context.interrupt]);
   let view: RunView | undefined;
   while (!signal.aborted) {
-    view = await look();
+    view = await watcher.look();
     if (view === undefined) return fail("unknown-run", `The record of run ${run.id} is gone.`);
     const isRunning = view.run.state === "running";
     if (isRunning && view.owner === "gone") return refuseUnreached(view.run, "gone");

@@ -29,6 +29,7 @@ export function printRunPage(output: Output, facts: RunFacts, now: Date): void {
   printDecision(row, run);
   printStages(output, run, now);
   printPeaks(row, facts);
+  printMissingLog(row, facts);
   printSettings(output, facts);
   if (recordRemoved !== null) return;
   printArtifacts(output, facts);
@@ -169,6 +170,16 @@ function printPeaks(row: Row, { peaks, spec }: RunFacts): void {
   const memory = peaks.memoryBytes === 0 ? "" : `, memory ${size(peaks.memoryBytes)}${limit}`;
   const looks = `  in ${peaks.samples} ${peaks.samples === 1 ? "look" : "looks"}`;
   row("At most", `CPU ${peaks.cpuPercent.toFixed(0)} %${memory}`, dim(looks));
+}
+
+function printMissingLog(row: Row, { missingLog }: RunFacts): void {
+  if (missingLog === undefined) return;
+  const { cutBytes, lostBytes, problem } = missingLog;
+  const lost =
+    problem === null ? "came faster than the disk took them" : `could not be written (${problem})`;
+  if (cutBytes > 0)
+    row("Log", `${size(cutBytes)} were cut out of the middle, to stay within limits.log`);
+  if (lostBytes > 0) row("Log", `${size(lostBytes)} ${lost}`);
 }
 
 /** What somebody set; the rest are the defaults of docs/configuration.md. */

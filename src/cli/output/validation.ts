@@ -11,14 +11,22 @@ export function printValidation(output: Output, validation: Validation): void {
     passed ? green("passed") : red("failed"),
     dim(` on tree ${validation.tree.slice(0, 12)}`),
   );
-  for (const { name, outcome, line, durationMs } of validation.results) {
+  for (const { name, outcome, line, durationMs, exitCode } of validation.results) {
     const paint = outcome === "passed" ? green : outcome === "not-run" ? dim : red;
     output.result(
       "  ",
       paint(outcome.padEnd(13)),
       " ",
       bold(name),
+      outcome === "failed" ? `  ${statusText(exitCode)}` : "",
       dim(`  ${line}  ${outcome === "not-run" ? "" : duration(durationMs)}`),
     );
   }
+}
+
+/** With what a shell means by it, where that is not plain. */
+function statusText(exitCode: number | null): string {
+  if (exitCode === 126) return "status 126 (the program cannot be run)";
+  if (exitCode === 127) return "status 127 (a program is not there)";
+  return `status ${exitCode ?? "unknown"}`;
 }

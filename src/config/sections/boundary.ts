@@ -1,6 +1,9 @@
 import { z } from "zod";
 import { setting } from "../setting.ts";
+import { sizeSchema } from "../size.ts";
 import { repositoryPath } from "../text-schemas.ts";
+
+const MIB = 1024 ** 2;
 
 export const networkMode = setting({
   key: "network.mode",
@@ -42,6 +45,19 @@ export const idleMinutes = setting({
   standard: 15,
   description: "Minutes without any output after which the agent is ended.",
   loosening: { when: "above 15", test: (limit) => limit > 15 },
+});
+
+export const logSize = setting({
+  key: "limits.log",
+  guard: "GUARD_LOG_SIZE",
+  flag: { name: "--log-size", takes: "SIZE" },
+  kind: "text",
+  schema: sizeSchema(MIB),
+  expects: 'a size of 1m or more, for example "64m"',
+  standard: "64m",
+  description:
+    "Size of each log of a run: of the agent's output, of its events; when full, its middle is cut.",
+  loosening: { when: "above 64m", test: (bytes) => bytes > 64 * MIB },
 });
 
 export const overlayInclude = setting({

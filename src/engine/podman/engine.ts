@@ -12,6 +12,10 @@ const WORDS: Words = {
   absent: /no such container|container state improper|can only kill running containers/i,
   listFormat: "json",
   readList,
+  notStarted: /^Error: /m,
+  // There is no server to lose.
+  lost: /^Error: .*error waiting for container/m,
+  startEvents: ["--stream=false", "--filter=event=start", "--format=json"],
   // Podman has no event of its own for the limit. Newer ones say it with the event of the container's end.
   memoryEvents: ["--stream=false", "--filter=event=died", "--format=json"],
   showMemoryLimit: (stdout) => eventsOf(stdout).some(isOutOfMemory),

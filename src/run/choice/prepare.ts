@@ -124,6 +124,7 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     limits: {
       wallMs: Math.round(settings.limits.wallMinutes * 60_000),
       idleMs: Math.round(settings.limits.idleMinutes * 60_000),
+      logBytes: settings.limits.logBytes,
     },
     lease: invocation.leaseKind,
     overlay: settings.overlay,

@@ -1,6 +1,7 @@
-import { cp, lstat, mkdir, open } from "node:fs/promises";
+import { cp, lstat, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Failure, fail } from "../../core/failures.ts";
+import { LIMITS } from "../../core/limits.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type {
   RunSpec,
@@ -13,12 +14,14 @@ import type { SnapshotLayout } from "../../git/snapshot.ts";
 import { startClocks } from "../container/clocks.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
 import { validationSpec } from "../container/container.ts";
+import { boundedLog } from "../logs/bounded-log.ts";
+import { TEXT_MARK } from "../logs/cut-mark.ts";
+import { redactorInUse } from "../logs/redactions-in-use.ts";
+import type { Redactor } from "../logs/redactor.ts";
 import { IN_CONTAINER } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import { proveGone } from "../stages/collect.ts";
 import { makeThrowaway, writeAccounts } from "../snapshot/throwaway.ts";
-
-const LOG_BYTES = 16 * 1024 * 1024;
 
 export interface ValidationRequest {
   readonly spec: RunSpec;
@@ -40,14 +43,10 @@ export async function validate(
   try {
     const ready = await makeWorkspace(services, request);
     if (!ready.ok) return ready;
-    const log = await open(services.paths.validationLog, "w", 0o600);
-    try {
-      return await inContainerSlot(services, { spec: request.spec, onInterrupt: "fail" }, () =>
-        runCommands(services, request, validationLog(log)),
-      );
-    } finally {
-      await log.close();
-    }
+    await using log = await validationLog(services, request.spec);
+    return await inContainerSlot(services, { spec: request.spec, onInterrupt: "fail" }, () =>
+      runCommands(services, request, log),
+    );
   } finally {
     await removeTree(services.paths.validation);
   }
@@ -119,13 +118,13 @@ async function runCommand(
   const removed = await engine.remove(container.name);
   if (!removed.ok) return removed;
   const start = performance.now();
-  log.add(Buffer.from(`== ${command.name}: ${command.line}\n`));
+  const output = log.begin(`== ${command.name}: ${command.line}\n`);
   using clocks = startClocks(
     { wallMs: command.limitMs, idleMs: Number.POSITIVE_INFINITY },
     { signal: services.signal, onLimit: (signal) => void engine.signal(container.name, signal) },
   );
-  const end = await engine.run(container, { onOutput: (_stream, chunk) => log.add(chunk) }, {});
-  await log.written();
+  const end = await engine.run(container, { onOutput: output.add }, {});
+  await output.end();
   const limit = clocks.reached();
   if (!end.ok && limit === undefined) return end;
   const gone = await proveGone(services, container.name);
@@ -150,23 +149,44 @@ function outcomeOf(
   return end.value.outOfMemory ? "out-of-memory" : "failed";
 }
 
-interface ValidationLog {
-  readonly add: (chunk: Buffer) => void;
-  readonly written: () => Promise<unknown>;
+type ValidationLog = Awaited<ReturnType<typeof validationLog>>;
+
+/** Keeps what the commands print, bounded and without credentials in use; an earlier validation's is gone. */
+async function validationLog(services: RunServices, spec: RunSpec) {
+  const { validationLog: path } = services.paths;
+  await rm(path, { force: true });
+  const redactor = await redactorInUse(services, spec.agent.passEnv);
+  const limitBytes = spec.limits.logBytes ?? LIMITS.agentLogBytes;
+  const onTrouble = (reason: string): void => {
+    const text = `The log of the validation cannot be written (${reason}); the validation goes on without it. Look at the disk of ${services.env.stateDir}.`;
+    services.report({ type: "notice", runId: spec.runId, text });
+  };
+  const log = boundedLog({ path, limitBytes, mark: TEXT_MARK, onTrouble });
+  return {
+    /** For one command after another. */
+    begin(head: string) {
+      log.add(Buffer.from(redactor.text(head)));
+      return cleanOutput(
+        redactor,
+        (clean) => log.add(clean),
+        () => log.settle(),
+      );
+    },
+    [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
+  };
 }
 
-/** Keeps what the commands print, bounded; later output is dropped. */
-function validationLog(file: {
-  readonly appendFile: (data: Buffer) => Promise<void>;
-}): ValidationLog {
-  let size = 0;
-  let pending: Promise<unknown> = Promise.resolve();
+function cleanOutput(
+  redactor: Redactor,
+  write: (clean: Buffer) => void,
+  settle: () => Promise<void>,
+) {
+  const streams = { stdout: redactor.stream(), stderr: redactor.stream() };
   return {
-    add(chunk): void {
-      if (size > LOG_BYTES) return;
-      size += chunk.length;
-      pending = pending.then(() => file.appendFile(chunk));
+    add: (stream: "stdout" | "stderr", chunk: Buffer): void => write(streams[stream].add(chunk)),
+    async end(): Promise<void> {
+      for (const stream of Object.values(streams)) write(stream.end());
+      await settle();
     },
-    written: () => pending,
   };
 }

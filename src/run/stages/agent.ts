@@ -67,7 +67,7 @@ async function runContainer(
     services.paths.containerArgv,
     `${JSON.stringify({ version: 1, argv }, null, 2)}\n`,
   );
-  await using recorder = await agentRecorder(services, spec.runId);
+  await using recorder = await agentRecorder(services, spec);
   using clocks = startClocks(spec.limits, {
     signal: services.signal,
     onLimit: (name) => void services.engine.signal(container.name, name),
@@ -85,6 +85,7 @@ async function runContainer(
     passedVariables(services, spec),
   );
   const endedAt = services.now().toISOString();
+  const missing = await recorder.finish();
   const limit = clocks.reached();
   if (!end.ok && limit === undefined) return end;
   const exitCode = end.ok ? end.value.exitCode : 137;
@@ -93,7 +94,8 @@ async function runContainer(
   const kind = limit ?? (wasKilled ? killedKind(hitMemoryLimit) : "finished");
   const peaks = resources.seen();
   const measured = peaks === undefined ? {} : { peaks };
-  return ok({ kind, exitCode, startedAt, endedAt, hitMemoryLimit, ...measured });
+  const log = missing === undefined ? {} : { log: missing };
+  return ok({ kind, exitCode, startedAt, endedAt, hitMemoryLimit, ...measured, ...log });
 }
 
 /** Not every engine reports its memory limit, so a kill that was not ours may be that as well. */

@@ -28,6 +28,13 @@ interface Input {
 
 /** The guest's own exit status for surroundings that are not as agreed; see docs/artifacts.md. */
 const GUEST_REFUSED = 70;
+/** Statuses of a container whose first program, the guest's Node, could not be started in it. */
+const GUEST_NOT_STARTED: ReadonlySet<number> = new Set([125, 126, 127]);
+/** What a shell says of a program that it found and could not start, and of one that it did not find. */
+const SHELL_SAYS: Readonly<Record<number, string>> = {
+  126: "could not be started",
+  127: "is not there",
+};
 const GONE_TRIES = 20;
 const GONE_PAUSE_MS = 500;
 
@@ -50,6 +57,12 @@ export const collectStage: Stage<Input, Collected> = {
         "The guest found its surroundings not as agreed; the agent was not started.",
       );
     if (!outbox.ok) return outbox;
+    if (GUEST_NOT_STARTED.has(ending.exitCode) && outbox.value.manifest === undefined)
+      return fail(
+        "container-failed",
+        `The container ended with status ${ending.exitCode} before the guest could start: Node cannot be run in the image ${spec.image.name}.`,
+        { cure: "See `guardloop logs RUN`, and use an image with Git and Node 18 or newer." },
+      );
     const collected = check(outbox.value, spec);
     if (!collected.ok) return collected;
     return ok({ collected: collected.value });
@@ -80,11 +93,8 @@ export async function proveGone(
 /** The required artifacts, one after another; the first that is missing or bad names the failure. */
 export function check(outbox: Outbox, spec: RunSpec): Result<Collected["collected"], Failure> {
   const manifest = parseManifest(outbox.manifest);
-  if (manifest.ok && manifest.value.agent.outcome === "not-started")
-    return fail(
-      "agent-not-started",
-      `The program ${spec.agent.argv[0] ?? ""} could not be started in the container.`,
-    );
+  const started = manifest.ok ? refuseNotStarted(manifest.value, outbox, spec) : ok(undefined);
+  if (!started.ok) return started;
   const ended = manifest.ok ? howAgentEnded(manifest.value) : "";
   const taskId = checkTaskId(outbox.taskId, spec, ended);
   if (!taskId.ok) return taskId;
@@ -105,6 +115,26 @@ export function check(outbox: Outbox, spec: RunSpec): Result<Collected["collecte
       "The artifact manifest.json does not list the patches that are there.",
     );
   return ok({ taskId: taskId.value, message: message.value, manifest: manifest.value });
+}
+
+/** An agent that a shell looked for in vain left nothing; one that did its task and then missed a program did. */
+function refuseNotStarted(
+  { agent }: Manifest,
+  outbox: Outbox,
+  spec: RunSpec,
+): Result<void, Failure> {
+  if (agent.outcome === "not-started")
+    return fail(
+      "agent-not-started",
+      `The program ${spec.agent.argv[0] ?? ""} could not be started in the container.`,
+    );
+  const says = agent.exitCode === null ? undefined : SHELL_SAYS[agent.exitCode];
+  const left = [outbox.taskId, outbox.commitMessage].some((bytes) => bytes !== undefined);
+  if (says === undefined || left) return ok(undefined);
+  return fail(
+    "agent-not-started",
+    `The agent ended with status ${agent.exitCode} and left nothing: in the container a program that it needs ${says}.`,
+  );
 }
 
 /** Points at the cause where the agent did not end well; empty otherwise. */

@@ -48,7 +48,7 @@ const CONTAINER_OF: Readonly<Partial<Record<StageTiming["stage"], "agent" | "val
   validate: "validate",
 };
 
-/** Watches a run of any process of this host; `look` may be called as often as one likes. */
+/** Watches a run of any process of this host; `look` may be called as often as one likes, until it is disposed of. */
 export function runWatcher(services: WatcherServices, runId: string) {
   const paths = runPaths(services.env.stateDir, runId);
   const tail = eventTail(paths.agentEvents);
@@ -58,7 +58,7 @@ export function runWatcher(services: WatcherServices, runId: string) {
   const files = slowly(COUNT_PAUSE_MS, (stage: StageTiming) => count(paths, stage));
   let activity = NO_ACTIVITY;
   let seen = 0;
-  return async function look(): Promise<RunView | undefined> {
+  const look = async (): Promise<RunView | undefined> => {
     // Asked before the record: an owner that ends well writes its last event, then goes.
     const first = services.history.run(runId);
     if (first === undefined) return undefined;
@@ -88,6 +88,7 @@ export function runWatcher(services: WatcherServices, runId: string) {
       files: files(stage),
     };
   };
+  return { look, [Symbol.asyncDispose]: () => tail[Symbol.asyncDispose]() };
 }
 
 /** Idle is counted from the last byte of output; a machine that slept meanwhile shows too little. */

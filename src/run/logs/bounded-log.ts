@@ -1,0 +1,126 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { errnoOf } from "../../core/errno.ts";
+import { type LogFileOptions, logFile } from "./log-file.ts";
+
+/** What waits for the disk; beyond it output is dropped, since the agent must not wait. */
+const QUEUE_BYTES = 8 * 1024 * 1024;
+/** How long the end of a run waits for a disk that does not answer. */
+const PATIENCE_MS = 10_000;
+const LINE_FEED = 0x0a;
+
+export interface BoundedLogOptions extends LogFileOptions {
+  /** Called once, with the system's name of the problem, when the log cannot be written. */
+  readonly onTrouble: (reason: string) => void;
+}
+
+/** What of a log is missing, in bytes. */
+export interface LogLoss {
+  readonly cut: number;
+  readonly dropped: number;
+  readonly unwritten: number;
+  readonly reason: string | null;
+}
+
+/**
+ * A log that never grows beyond its limit, keeps its beginning and its end, and never makes anybody wait. What is
+ * missing is marked where it is missing, and counted. A disk that refuses is tried again with the next output.
+ */
+export function boundedLog(options: BoundedLogOptions) {
+  const writer = logWriter(options);
+  let queue: Buffer[] = [];
+  let queuedBytes = 0;
+  let unmarked = 0;
+  let dropped = 0;
+  let pump: Promise<void> | undefined;
+  const work = async (): Promise<void> => {
+    while (queue.length > 0) {
+      const batch = Buffer.concat(queue);
+      queue = [];
+      await writer.write(batch);
+      queuedBytes -= batch.length;
+    }
+    pump = undefined;
+  };
+  const enqueue = (bytes: Buffer): void => {
+    queue.push(bytes);
+    queuedBytes += bytes.length;
+    pump ??= work();
+  };
+  const markDropped = (): void => {
+    if (unmarked > 0) enqueue(Buffer.from(options.mark.line({ why: "slow", bytes: unmarked })));
+    unmarked = 0;
+  };
+  return {
+    /** Whole lines where the log's readers need whole lines. Returns at once. */
+    add(bytes: Buffer): void {
+      if (queuedBytes + bytes.length > QUEUE_BYTES) {
+        unmarked += bytes.length;
+        dropped += bytes.length;
+        return;
+      }
+      markDropped();
+      enqueue(bytes);
+    },
+    /** Everything is on disk, or the disk is given up. */
+    async settle(): Promise<void> {
+      markDropped();
+      if (pump !== undefined) await orPatience(pump);
+    },
+    loss: (): LogLoss => ({ dropped, ...writer.loss() }),
+    async [Symbol.asyncDispose](): Promise<void> {
+      await this.settle();
+      if (pump === undefined) await writer.close();
+    },
+  };
+}
+
+async function orPatience(work: Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const { signal } = over;
+  await Promise.race([work, delay(PATIENCE_MS, undefined, { signal }).catch(() => undefined)]);
+  over.abort();
+}
+
+/** Writes or counts; never fails. */
+function logWriter(options: BoundedLogOptions) {
+  const { limitBytes, mark } = options;
+  const file = logFile(options);
+  // Small beside the limit, so that no more is cut than is needed.
+  const pieceBytes = Math.max(1, Math.floor(limitBytes / 8));
+  let unwritten = 0;
+  let unmarked = 0;
+  let reason: string | null = null;
+  const writePiece = async (bytes: Buffer): Promise<void> => {
+    const missing = { why: "unwritable", bytes: unmarked, reason: reason ?? "" } as const;
+    const before = Buffer.from(unmarked === 0 ? "" : mark.line(missing));
+    try {
+      await file.append(Buffer.concat([before, bytes]));
+      unmarked = 0;
+    } catch (error) {
+      unmarked += bytes.length;
+      unwritten += bytes.length;
+      if (reason === null) options.onTrouble(errnoOf(error));
+      reason = errnoOf(error);
+    }
+  };
+  return {
+    async write(batch: Buffer): Promise<void> {
+      for (let at = 0; at < batch.length;) {
+        const end = pieceEnd(batch, at, pieceBytes);
+        await writePiece(batch.subarray(at, end));
+        at = end;
+      }
+    },
+    loss: () => ({ cut: file.cut(), unwritten, reason }),
+    close: () => file.close(),
+  };
+}
+
+/** At a line end where there is one near. */
+function pieceEnd(batch: Buffer, at: number, piece: number): number {
+  if (batch.length - at <= piece) return batch.length;
+  const end = batch.lastIndexOf(LINE_FEED, at + piece - 1) + 1;
+  if (end > at) return end;
+  const next = batch.indexOf(LINE_FEED, at + piece);
+  return next === -1 ? batch.length : next + 1;
+}

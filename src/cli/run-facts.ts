@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ARTIFACT } from "../core/artifacts.ts";
 import type { RunRecord } from "../core/run-record.ts";
-import type { ResourcePeaks, RunSpec } from "../core/run-spec.ts";
+import type { DiskGrowth, ResourcePeaks, RunSpec } from "../core/run-spec.ts";
 import type { Finding } from "../policy/finding.ts";
 import { readOutbox } from "../run/artifacts/outbox.ts";
 import { endingOf } from "../run/container/ending.ts";
@@ -28,6 +28,7 @@ export interface RunFacts {
   /** Undefined when there was no review. */
   readonly findings: readonly Finding[] | undefined;
   readonly peaks: ResourcePeaks | undefined;
+  readonly disk: DiskGrowth | undefined;
   /** Where the leased worktree is; null when there was none. */
   readonly leasePath: string | null;
   /** The exact call of the engine; empty when it was never made. */
@@ -47,6 +48,7 @@ export async function runFacts(stateDir: string, run: RunRecord): Promise<RunFac
     commits: imported?.commits,
     findings: await readFindings(paths),
     peaks: endingOf(run).peaks,
+    disk: endingOf(run).disk,
     leasePath: leasePathOf(run),
     argv: await argvOf(paths.containerArgv),
     record: paths.root,

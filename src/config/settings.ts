@@ -30,7 +30,15 @@ export interface Settings {
     readonly tmpBytes: number;
     readonly homeBytes: number;
   };
-  readonly limits: { readonly wallMinutes: number; readonly idleMinutes: number };
+  readonly limits: {
+    readonly wallMinutes: number;
+    readonly idleMinutes: number;
+    readonly completionMinutes: number;
+    /** On the disk, beyond what the snapshot had at the start. */
+    readonly diskBytes: number;
+    /** Files and directories, beyond those the snapshot had at the start. */
+    readonly files: number;
+  };
   readonly lease: { readonly kind: "auto" | "builtin" | "treehouse" };
   readonly overlay: {
     /** Globs of files Git does not track that may enter the snapshot. */
@@ -45,6 +53,10 @@ export interface Settings {
     readonly mode: "stacked" | "independent";
     readonly onFailure: "stop" | "keep-going";
     readonly promote: "manual" | "auto";
+  };
+  readonly recovery: {
+    /** What becomes of a container whose owner died. */
+    readonly containers: "stop" | "adopt";
   };
   readonly prompt: {
     /** Path of a template in the repository, relative to its root. */

@@ -91,7 +91,7 @@ export interface RunSpec {
     readonly tmpBytes: number;
     readonly homeBytes: number;
   };
-  readonly limits: { readonly wallMs: number; readonly idleMs: number };
+  readonly limits: RunLimits;
   readonly lease: "builtin" | "treehouse";
   readonly overlay: { readonly include: readonly string[] };
   /** Not there in specs of version 0.1: authors were kept. */
@@ -106,6 +106,18 @@ export interface RunSpec {
   readonly policy?: FindingPolicy;
   /** Repository-relative paths that decide how guardloop itself behaves; a branch that changes one is blocked. */
   readonly controlPaths: readonly string[];
+}
+
+/** When an agent is ended. The last three are absent in records of 0.1: there was no such limit. */
+export interface RunLimits {
+  readonly wallMs: number;
+  readonly idleMs: number;
+  /** For an agent that is done, and for the export of its work. */
+  readonly completionMs?: number;
+  /** On the disk, beyond the snapshot's first size. */
+  readonly diskBytes?: number;
+  /** Files and directories, beyond those of the fresh snapshot. */
+  readonly files?: number;
 }
 
 /** One command of the project, run by `sh -c` in a sealed container. */
@@ -145,6 +157,8 @@ export interface AgentEnding {
     | "finished"
     | "wall-limit"
     | "idle-limit"
+    | "completion-limit"
+    | "disk-limit"
     | "out-of-memory"
     | "killed"
     | "interrupted";
@@ -156,6 +170,29 @@ export interface AgentEnding {
   readonly hitMemoryLimit: boolean;
   /** The most that was seen of the container; missing where nothing was measured. */
   readonly peaks?: ResourcePeaks;
+  /** What was seen of the disk; missing where it was not looked at. */
+  readonly disk?: DiskGrowth;
+  /** Of an ending at the completion limit: what had come before. */
+  readonly expected?: ExpectedEnd;
+}
+
+/**
+ * Why an agent was expected to end: its required files were there and it was silent (`artifacts`), it had said so in
+ * its event stream (`said`), or it had ended and its work was being exported (`export`).
+ */
+export type ExpectedEnd = "artifacts" | "said" | "export";
+
+/** What a directory tree takes, as the file system counts it: sparse files by their blocks, hard links once. */
+export interface DiskUse {
+  readonly bytes: number;
+  /** Files, directories and everything else that has a name. */
+  readonly entries: number;
+}
+
+/** How much more a snapshot and the artifacts took than at the start; the most that was seen. */
+export interface DiskGrowth extends DiskUse {
+  /** The limit that it went over, if any; `depth` is nested deeper than can be measured. */
+  readonly over: "bytes" | "entries" | "depth" | null;
 }
 
 export interface StageTiming {

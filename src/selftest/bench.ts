@@ -153,6 +153,6 @@ function bounded(settings: Settings, { bounds = {} }: AttackAgent, script: strin
       pids: Math.min(pids, bounds.pids ?? pids),
       tmpBytes: Math.min(tmpBytes, bounds.tmpBytes ?? tmpBytes),
     },
-    limits: { wallMinutes: minutes, idleMinutes: WALL_MS / 60_000 },
+    limits: { ...settings.limits, wallMinutes: minutes, idleMinutes: WALL_MS / 60_000 },
   };
 }

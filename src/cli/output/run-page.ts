@@ -26,6 +26,7 @@ export function printRunPage(output: Output, facts: RunFacts, now: Date): void {
   printDecision(row, run);
   printStages(output, run, now);
   printPeaks(row, facts);
+  printDisk(row, facts);
   printSettings(output, facts);
   printArtifacts(output, facts);
   output.result(dim(`${"Record".padEnd(12)}${facts.record}`));
@@ -163,6 +164,14 @@ function printPeaks(row: Row, { peaks, spec }: RunFacts): void {
   const memory = peaks.memoryBytes === 0 ? "" : `, memory ${size(peaks.memoryBytes)}${limit}`;
   const looks = `  in ${peaks.samples} ${peaks.samples === 1 ? "look" : "looks"}`;
   row("At most", `CPU ${peaks.cpuPercent.toFixed(0)} %${memory}`, dim(looks));
+}
+
+function printDisk(row: Row, { disk, spec }: RunFacts): void {
+  if (disk === undefined) return;
+  const { diskBytes, files } = spec?.limits ?? {};
+  const bytes = `${size(disk.bytes)}${diskBytes === undefined ? "" : ` of ${size(diskBytes)}`}`;
+  const entries = `${disk.entries} files${files === undefined ? "" : ` of ${files}`}`;
+  row("Disk", `${bytes} and ${entries} more than at the start`);
 }
 
 /** What somebody set; the rest are the defaults of docs/configuration.md. */

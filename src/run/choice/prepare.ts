@@ -137,6 +137,9 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     limits: {
       wallMs: Math.round(settings.limits.wallMinutes * 60_000),
       idleMs: Math.round(settings.limits.idleMinutes * 60_000),
+      completionMs: Math.round(settings.limits.completionMinutes * 60_000),
+      diskBytes: settings.limits.diskBytes,
+      files: settings.limits.files,
     },
     lease: invocation.leaseKind,
     overlay: settings.overlay,

@@ -16,7 +16,7 @@ import type { Change, ReviewFacts } from "../../policy/facts.ts";
 import { importedMessage } from "../artifacts/imported-metadata.ts";
 import { withoutOwnTrailers } from "../artifacts/own-trailers.ts";
 import { readPlan } from "../choice/plan.ts";
-import type { Collected } from "../stages/collect.ts";
+import { type Collected, doneButNotEnded } from "../stages/collect.ts";
 import type { Imported } from "../stages/import.ts";
 import { passingSecrets } from "./passing-secrets.ts";
 import { type SecretFacts, gatherSecrets } from "./secret-facts.ts";
@@ -59,8 +59,12 @@ export async function gatherFacts(
     protectedGlobs: (spec.policy ?? NO_POLICY).protected,
     hookPaths: await hookPathsInTree(services.principal),
     ...(await planFacts(git, input)),
-    agentExit: manifest.agent.exitCode,
-    hitMemoryLimit: ending.hitMemoryLimit,
+    // Where the completion clock ended it, the status is of our doing.
+    agentExit: ending.kind === "completion-limit" ? null : manifest.agent.exitCode,
+    endedWhenDone: ending.kind === "completion-limit" ? `${doneButNotEnded(ending, spec)}.` : null,
+    // The guest sees what not every engine tells.
+    hitMemoryLimit: ending.hitMemoryLimit || (manifest.limitsHit?.memory ?? 0) > 0,
+    processesRefused: manifest.limitsHit?.processes ?? 0,
     flattened: manifest.history.kind === "flattened" ? manifest.history.reason : null,
     leftBehind: manifest.ignoredLeftBehind,
     otherAuthors: authors.value,

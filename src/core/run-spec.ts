@@ -191,8 +191,8 @@ export interface DiskUse {
 
 /** How much more a snapshot and the artifacts took than at the start; the most that was seen. */
 export interface DiskGrowth extends DiskUse {
-  /** The limit that it went over, if any; `depth` is nested deeper than can be measured. */
-  readonly over: "bytes" | "entries" | "depth" | null;
+  /** The limit that it went over; `depth` is nested deeper than can be measured. */
+  readonly over: "none" | "bytes" | "entries" | "depth";
 }
 
 export interface StageTiming {

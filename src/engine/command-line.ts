@@ -3,7 +3,7 @@ import { type Result, err, ok } from "../core/result.ts";
 import type { Exit } from "../process/command.ts";
 import { ENGINE_NAMES, type EngineClient, engineFailure } from "./client.ts";
 import { inspectImage } from "./inspect-image.ts";
-import type { ContainerEnd, ContainerSpec, Engine, EngineFacts } from "./port.ts";
+import type { Engine, EngineFacts, FollowFrom, FollowedEnd, OutputSink } from "./port.ts";
 import { runArguments } from "./posture.ts";
 import { type PrintedStats, containerStats } from "./stats.ts";
 
@@ -27,6 +27,8 @@ export interface Words {
   readonly remove: readonly string[];
   /** What the client says of a container that is not there, or not any more. */
   readonly absent: RegExp;
+  /** Arguments that print a container's output, from a time on where the engine keeps it, until it ends. */
+  readonly follow: (name: string, since: string) => readonly string[];
   readonly listFormat: string;
   /** Undefined when the list cannot be read. */
   readonly readList: (stdout: Buffer) => readonly Listed[] | undefined;
@@ -78,8 +80,10 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
       const code = exit.value.code;
       if (code === null || CLIENT_STATUSES.has(code))
         return refused(`run the container ${spec.name}`, exit.value);
-      return ending(options, { spec, since, exitCode: code, until: now() });
+      const outOfMemory = await hitMemoryLimit(options, { name: spec.name, since, until: now() });
+      return ok({ exitCode: code, outOfMemory });
     },
+    follow: (name, from, sink) => follow(options, { name, from, sink }),
     async signal(name, signal) {
       const exit = await client.call(["kill", `--signal=${signal}`, name]);
       return absentIsFine(exit, `signal the container ${name}`);
@@ -105,27 +109,49 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
   };
 }
 
-interface Ended {
-  readonly spec: ContainerSpec;
-  readonly since: Date;
-  readonly until: Date;
-  readonly exitCode: number;
+/** After the container's end its output may take this long to arrive. */
+const LAST_OUTPUT_MS = 10_000;
+
+/** Two clients: one waits for the end and tells the status, the other prints the output. */
+async function follow(
+  options: CommandLineOptions,
+  at: { readonly name: string; readonly from: FollowFrom; readonly sink: OutputSink },
+): Promise<Result<FollowedEnd, Failure>> {
+  const { client, words, now } = options;
+  const { name, from, sink } = at;
+  const enough = new AbortController();
+  const printing = client.call(words.follow(name, unixSeconds(from.output)), {
+    deadlineMs: CLIENT_DEADLINE_MS,
+    maxOutputBytes: KEPT_BYTES,
+    onOutput: sink.onOutput,
+    signal: enough.signal,
+  });
+  const waited = await client.call(["wait", name], { deadlineMs: CLIENT_DEADLINE_MS });
+  const late = setTimeout(() => enough.abort(), LAST_OUTPUT_MS);
+  await printing;
+  clearTimeout(late);
+  if (!waited.ok) return midRun(waited);
+  const { code, stdout, stderr } = waited.value;
+  if (code !== 0 && !words.absent.test(stderr.toString("utf8")))
+    return midRun(err(engineFailure(client.kind, `wait for the container ${name}`, waited.value)));
+  const status = /^\d{1,3}$/.exec(stdout.toString("utf8").trim())?.[0];
+  const outOfMemory = await hitMemoryLimit(options, { name, since: from.started, until: now() });
+  return ok({ exitCode: status === undefined ? undefined : Number(status), outOfMemory });
 }
 
-/** Out of memory is read from the engine's events: with `--rm` there is nothing left to inspect. */
-async function ending(
+/** Read from the engine's events: with `--rm` there is nothing left to inspect. */
+async function hitMemoryLimit(
   { client, words }: CommandLineOptions,
-  ended: Ended,
-): Promise<Result<ContainerEnd, Failure>> {
+  of: { readonly name: string; readonly since: Date; readonly until: Date },
+): Promise<boolean> {
   const exit = await client.call([
     "events",
-    `--since=${unixSeconds(ended.since)}`,
-    `--until=${unixSeconds(ended.until)}`,
-    `--filter=container=${ended.spec.name}`,
+    `--since=${unixSeconds(of.since)}`,
+    `--until=${unixSeconds(of.until)}`,
+    `--filter=container=${of.name}`,
     ...words.memoryEvents,
   ]);
-  const outOfMemory = exit.ok && exit.value.code === 0 && words.showMemoryLimit(exit.value.stdout);
-  return ok({ exitCode: ended.exitCode, outOfMemory });
+  return exit.ok && exit.value.code === 0 && words.showMemoryLimit(exit.value.stdout);
 }
 
 function unixSeconds(date: Date): string {

@@ -43,7 +43,19 @@ export async function runFlow(
   spec: RunSpec,
 ): Promise<Result<FinishedRun, Stop>> {
   const started: Started = { runId: spec.runId, spec };
-  const imported = await upToImport(services, started);
+  return endFlow(services, started, await upToImport(services, started));
+}
+
+/**
+ * What follows on the import, or on the failure before it: salvage, the return of the lease, validation, review, and the
+ * run's last event.
+ */
+export async function endFlow<Run extends Started & AgentRan & Collected & Imported>(
+  services: RunServices,
+  started: Started,
+  imported: Result<Run, Stop>,
+): Promise<Result<Run & Validated & Partial<Reviewed>, Stop>> {
+  const { spec } = started;
   if (!imported.ok && imported.error.stage !== "spec" && imported.error.stage !== "lease")
     await salvage(services, spec);
   const released = await step(services, releaseStage, started);

@@ -75,9 +75,12 @@ async function perform(call: Call): Promise<CommandEnd> {
   const pools = await allPools(context, services.principal);
   const others = await answeringEngines(context);
   const engines = others.ok ? others.value : [services.engine];
-  const recovered = await recover({ ...services, pools, engines });
+  const { containers: orphans } = prepared.value.invocation.settings.recovery;
+  const recovered = await recover({ ...services, pools, engines, orphans });
   for (const text of [...recovered.actions, ...recovered.problems])
     report({ type: "notice", runId: null, text });
+  // An adopted run can last; who ended it did not want another one after it.
+  if (context.interrupt.aborted) return fail("interrupted", "Interrupted before a task was taken.");
   const series = await runSeries(services, prepared.value.invocation, {
     onReady: (run) => afterReady({ context, history, prepared: prepared.value }, run),
   });

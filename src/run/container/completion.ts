@@ -1,6 +1,8 @@
 import type { ExpectedEnd } from "../../core/run-spec.ts";
 import { idleTime } from "./idle-time.ts";
 
+const BY_CERTAINTY = ["export", "said", "artifacts"] as const satisfies readonly ExpectedEnd[];
+
 type Waiting = ReturnType<typeof idleTime>;
 
 /**
@@ -34,10 +36,9 @@ export function completion(limitMs: number) {
     },
     /** Called often; what has waited too long, if anything has. */
     tick(nowMs: number): ExpectedEnd | undefined {
-      const over = (["export", "said", "artifacts"] as const).filter(
-        (why) => (waiting[why]?.tick(nowMs) ?? 0) > limitMs,
-      );
-      return over[0];
+      // Each is told of the time, whether or not another one is over already.
+      const waited = BY_CERTAINTY.map((why) => ({ why, ms: waiting[why]?.tick(nowMs) ?? 0 }));
+      return waited.find(({ ms }) => ms > limitMs)?.why;
     },
   };
 }

@@ -40,25 +40,27 @@ export function watchDisk(paths: RunPaths, { first, limits, onOver }: DiskWatchO
     entries: first.entries + (limits.files ?? Infinity),
   };
   let seen: DiskGrowth | undefined;
-  const look = async (): Promise<void> => {
+  const look = async (): Promise<"over" | "within"> => {
     const { signal } = stop;
     const { use, outcome } = await diskUse(writable(paths), { limit, pace: "gently", signal });
-    if (outcome === "stopped") return;
+    if (outcome === "stopped") return "within";
     const over = whatIsOver(use, { limit, outcome });
     seen = {
       bytes: Math.max(seen?.bytes ?? 0, use.bytes - first.bytes),
       entries: Math.max(seen?.entries ?? 0, use.entries - first.entries),
-      over: seen?.over ?? over,
+      over,
     };
-    if (over !== null) onOver();
+    if (over === "none") return "within";
+    onOver();
+    return "over";
   };
   void (async () => {
     let pauseMs = FIRST_LOOK_MS;
-    while (seen?.over === undefined || seen.over === null) {
+    for (;;) {
       await delay(pauseMs, undefined, { signal: stop.signal }).catch(() => undefined);
       if (stop.signal.aborted) return;
       const start = performance.now();
-      await look();
+      if ((await look()) === "over") return;
       const tookMs = performance.now() - start;
       pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, tookMs * PAUSE_FACTOR));
     }
@@ -77,5 +79,5 @@ function whatIsOver(
 ): DiskGrowth["over"] {
   if (use.bytes > at.limit.bytes) return "bytes";
   if (use.entries > at.limit.entries) return "entries";
-  return at.outcome === "deep" ? "depth" : null;
+  return at.outcome === "deep" ? "depth" : "none";
 }

@@ -35,7 +35,7 @@ export async function gatherFacts(
 ): Promise<Result<ReviewFacts, Failure>> {
   // What is read came out of a container, so Git works on it within bounds.
   const git = withBounds(services.objects ?? services.principal.git, GIT_BOUNDS);
-  const { spec, collected, imported, ending } = input;
+  const { spec, collected, imported } = input;
   const content = await contentFacts(git, { base: spec.base, head: imported.head });
   if (!content.ok) return content;
   const authors = await otherAuthors(git, input);
@@ -59,18 +59,31 @@ export async function gatherFacts(
     protectedGlobs: (spec.policy ?? NO_POLICY).protected,
     hookPaths: await hookPathsInTree(services.principal),
     ...(await planFacts(git, input)),
-    // Where the completion clock ended it, the status is of our doing.
-    agentExit: ending.kind === "completion-limit" ? null : manifest.agent.exitCode,
-    endedWhenDone: ending.kind === "completion-limit" ? `${doneButNotEnded(ending, spec)}.` : null,
-    // The guest sees what not every engine tells.
-    hitMemoryLimit: ending.hitMemoryLimit || (manifest.limitsHit?.memory ?? 0) > 0,
-    processesRefused: manifest.limitsHit?.processes ?? 0,
+    ...endingFacts(input),
     flattened: manifest.history.kind === "flattened" ? manifest.history.reason : null,
     leftBehind: manifest.ignoredLeftBehind,
     otherAuthors: authors.value,
     ...messages.value,
     metadataChanges: imported.changes ?? [],
   });
+}
+
+type EndingFacts = Pick<
+  ReviewFacts,
+  "agentExit" | "endedWhenDone" | "hitMemoryLimit" | "processesRefused"
+>;
+
+/** How the agent ended. Of the limits the guest sees what not every engine tells; it only adds a line to the review. */
+function endingFacts({ spec, collected, ending }: ReviewInput): EndingFacts {
+  const { agent, limitsHit } = collected.manifest;
+  const clock = ending.kind === "completion-limit";
+  return {
+    // Where the completion clock ended it, the status is of our doing.
+    agentExit: clock ? null : agent.exitCode,
+    endedWhenDone: clock ? `${doneButNotEnded(ending, spec)}.` : null,
+    hitMemoryLimit: ending.hitMemoryLimit || (limitsHit?.memory ?? 0) > 0,
+    processesRefused: limitsHit?.processes ?? 0,
+  };
 }
 
 interface Range {

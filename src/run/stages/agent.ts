@@ -140,6 +140,7 @@ function mebibytes(spec: RunSpec): number {
 }
 
 export function minutes(milliseconds: number): string {
+  if (milliseconds < 60_000) return `${Math.round(milliseconds / 100) / 10} seconds`;
   const value = Math.round(milliseconds / 600) / 100;
   return `${value} ${value === 1 ? "minute" : "minutes"}`;
 }

@@ -3,8 +3,11 @@ import type { Failure } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
 import { commandChannel } from "../notify/command.ts";
 import { postChannel } from "../notify/http-post.ts";
+import type { History } from "../history/port.ts";
 import type { Channel } from "../notify/notification.ts";
 import { notifyTarget } from "../notify/target.ts";
+import type { Progress } from "../run/services.ts";
+import { type Notifier, notifier } from "../run/watching/notifier.ts";
 import type { Context } from "./context.ts";
 
 /** The ways that the settings name. A wrong address is refused here, before a night begins in which nobody is told. */
@@ -33,4 +36,24 @@ export function notifyChannels(
     channels.push(postChannel(target.value));
   }
   return ok(channels);
+}
+
+/** Whoever is to be told; what did not arrive is a note among the others. */
+export function notifierFor(
+  context: Context,
+  at: { readonly history: History; readonly settings: Settings },
+  report: (progress: Progress) => void,
+): Result<Notifier, Failure> {
+  const channels = notifyChannels(context, at.settings);
+  if (!channels.ok) return channels;
+  const request = {
+    channels: channels.value,
+    kinds: at.settings.notify.on,
+    history: at.history,
+    stateDir: context.env.stateDir,
+    now: context.now,
+    signal: context.interrupt,
+    onProblem: (text: string) => report({ type: "notice", runId: null, text }),
+  };
+  return ok(notifier(request));
 }

@@ -56,14 +56,9 @@ export async function prepareRun(
   if (!head.ok) return head;
   const template = await readTemplate(at, settings);
   if (!template.ok) return template;
-  const plan = await readPlan(principal.value.git, head.value.commit, settings.plan);
-  if (!plan.ok) return plan;
-  const named = checkWanted(plan.value, wanted, shape.value.kind);
-  if (!named.ok) return named;
-  const offered = offerTasks(plan.value);
-  if (!offered.ok) return offered;
-  const { stateDir } = context.env;
-  const places = { stateDir, principal: principal.value };
+  const possible = await refuseNothingToDo(at, settings, { wanted, kind: shape.value.kind });
+  if (!possible.ok) return possible;
+  const places = { stateDir: context.env.stateDir, principal: principal.value };
   const room = await refuseDiskLow(places, settings.disk.freeFloorBytes);
   if (!room.ok) return room;
   return withTools(context, {
@@ -77,6 +72,20 @@ export async function prepareRun(
     template: template.value,
     notices: resolved.value.notices,
   });
+}
+
+/** Read once more for each run: this is only about not starting in vain. */
+async function refuseNothingToDo(
+  { principal, commit }: { readonly principal: Principal; readonly commit: string },
+  settings: Settings,
+  { wanted, kind }: { readonly wanted: readonly string[]; readonly kind: SeriesShape["kind"] },
+): Promise<Result<void, Failure>> {
+  const plan = await readPlan(principal.git, commit, settings.plan);
+  if (!plan.ok) return plan;
+  const named = checkWanted(plan.value, wanted, kind);
+  if (!named.ok) return named;
+  const offered = offerTasks(plan.value);
+  return offered.ok ? ok(undefined) : offered;
 }
 
 interface Checked {

@@ -5,7 +5,7 @@ import { type Result, ok } from "../core/result.ts";
 import type { Principal } from "../git/principal.ts";
 import { keepAside } from "../history/damage.ts";
 import type { History } from "../history/port.ts";
-import type { Recovery } from "../run/afterwards/recovery.ts";
+import type { RecoverServices, Recovery } from "../run/afterwards/recovery.ts";
 import { recover } from "../run/recover.ts";
 import { type Context, gitProgram, historyOf } from "./context.ts";
 import type { Call } from "./define.ts";
@@ -17,6 +17,7 @@ import { allPools } from "./prepare-run.ts";
 export async function recoverRepository(
   { context, format }: Call,
   principal: Principal,
+  orphans: RecoverServices["orphans"],
 ): Promise<Result<Recovery, Failure>> {
   const git = gitProgram(context);
   if (!git.ok) return git;
@@ -37,6 +38,7 @@ export async function recoverRepository(
     now: context.now,
     report: format === "json" ? () => undefined : humanProgress(context.output),
     signal: context.interrupt,
+    orphans,
   });
   return ok({ ...recovery, actions: [...opened.value.actions, ...recovery.actions] });
 }

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ARTIFACT } from "../core/artifacts.ts";
 import type { RunRecord } from "../core/run-record.ts";
-import type { MissingLog, ResourcePeaks, RunSpec } from "../core/run-spec.ts";
+import type { DiskGrowth, MissingLog, ResourcePeaks, RunSpec } from "../core/run-spec.ts";
 import type { Finding } from "../policy/finding.ts";
 import { readOutbox } from "../run/artifacts/outbox.ts";
 import { endingOf } from "../run/container/ending.ts";
@@ -30,6 +30,7 @@ export interface RunFacts {
   readonly peaks: ResourcePeaks | undefined;
   /** What of the agent's logs is not there; undefined where they are whole. */
   readonly missingLog: MissingLog | undefined;
+  readonly disk: DiskGrowth | undefined;
   /** Where the leased worktree is; null when there was none. */
   readonly leasePath: string | null;
   /** The exact call of the engine; empty when it was never made. */
@@ -50,6 +51,7 @@ export async function runFacts(stateDir: string, run: RunRecord): Promise<RunFac
     findings: await readFindings(paths),
     peaks: endingOf(run).peaks,
     missingLog: endingOf(run).log,
+    disk: endingOf(run).disk,
     leasePath: leasePathOf(run),
     argv: await argvOf(paths.containerArgv),
     record: paths.root,

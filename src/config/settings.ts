@@ -36,6 +36,12 @@ export interface Settings {
   readonly limits: {
     readonly wallMinutes: number;
     readonly idleMinutes: number;
+    readonly completionMinutes: number;
+    /** On the disk, beyond what the snapshot had at the start. */
+    readonly diskBytes: number;
+    /** Files and directories, beyond those the snapshot had at the start. */
+    readonly files: number;
+    /** Of each log. */
     readonly logBytes: number;
   };
   readonly lease: { readonly kind: "auto" | "builtin" | "treehouse" };
@@ -62,6 +68,10 @@ export interface Settings {
     readonly backoffMaxMs: number;
     /** 0 for never. */
     readonly giveUpAfter: number;
+  };
+  readonly recovery: {
+    /** What becomes of a container whose owner died. */
+    readonly containers: "stop" | "adopt";
   };
   readonly prompt: {
     /** Path of a template in the repository, relative to its root. */

@@ -38,6 +38,9 @@ export const SETTINGS = [
   container.maxOnHost,
   boundary.wallMinutes,
   boundary.idleMinutes,
+  boundary.completionMinutes,
+  boundary.disk,
+  boundary.files,
   boundary.logSize,
   run.leaseKind,
   boundary.overlayInclude,
@@ -52,6 +55,7 @@ export const SETTINGS = [
   series.backoff,
   series.backoffMax,
   series.giveUpAfter,
+  run.orphans,
   run.promptTemplate,
   validate.validateCommands,
   validate.validateMinutes,
@@ -85,6 +89,7 @@ export const SECTIONS = {
   overlay: "Files that Git does not track.",
   import: "How the agent's commits arrive.",
   run: "Several tasks, and what happens with the results.",
+  recovery: "Runs whose process died.",
   prompt: "What the agent is told.",
   validate: "Commands of the project that decide whether a result is good.",
   policy: "What a reviewer must see, and how much it weighs; see docs/findings.md.",
@@ -120,23 +125,16 @@ export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Setti
     limits: {
       wallMinutes: read(boundary.wallMinutes),
       idleMinutes: read(boundary.idleMinutes),
+      completionMinutes: read(boundary.completionMinutes),
+      diskBytes: read(boundary.disk),
+      files: read(boundary.files),
       logBytes: read(boundary.logSize),
     },
     lease: { kind: read(run.leaseKind) },
     overlay: { include: read(boundary.overlayInclude) },
     import: { authorship: read(importing.authorship) },
-    run: {
-      maxTasks: read(run.maxTasks),
-      mode: read(run.mode),
-      onFailure: read(run.onFailure),
-      promote: read(run.promote),
-      parallel: read(series.parallel),
-      attempts: read(series.attempts),
-      maxFailures: read(series.maxFailures),
-      backoffMs: read(series.backoff) * 1000,
-      backoffMaxMs: read(series.backoffMax) * 1000,
-      giveUpAfter: read(series.giveUpAfter),
-    },
+    run: runSettings(read),
+    recovery: { containers: read(run.orphans) },
     prompt: { template: read(run.promptTemplate) },
     validate: {
       commands: read(validate.validateCommands),
@@ -162,5 +160,20 @@ export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Setti
       poolDays: read(retention.poolDays),
       poolWorktrees: read(retention.poolWorktrees),
     },
+  };
+}
+
+function runSettings(read: <T>(setting: Setting<SettingKey, T>) => T): Settings["run"] {
+  return {
+    maxTasks: read(run.maxTasks),
+    mode: read(run.mode),
+    onFailure: read(run.onFailure),
+    promote: read(run.promote),
+    parallel: read(series.parallel),
+    attempts: read(series.attempts),
+    maxFailures: read(series.maxFailures),
+    backoffMs: read(series.backoff) * 1000,
+    backoffMaxMs: read(series.backoffMax) * 1000,
+    giveUpAfter: read(series.giveUpAfter),
   };
 }

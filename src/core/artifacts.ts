@@ -6,6 +6,15 @@ export const ARTIFACT = {
   manifest: "manifest.json",
 } as const;
 
+/** Each line that the guest prints about itself begins with it. */
+export const SAID_BY_GUEST = "guardloop guest: ";
+
+/**
+ * What the guest says on standard error when the agent has ended: the host's completion clock begins with it. A
+ * program in the container can say it too, and then only hastens its own end.
+ */
+export const GUEST_EXPORTS = `${SAID_BY_GUEST}the agent has ended; exporting what it left.`;
+
 /** How the agent's history was turned into patches. */
 export type HistoryShape =
   | { readonly kind: "linear" }
@@ -46,6 +55,15 @@ export interface Manifest {
     readonly exitCode: number | null;
     readonly signal: string | null;
   };
+  /** How often the kernel enforced a limit of the container; null where that cannot be seen from inside. */
+  readonly limitsHit?:
+    | {
+        /** Processes it ended for want of memory. */
+        readonly memory: number | null;
+        /** Processes and threads it refused. */
+        readonly processes: number | null;
+      }
+    | undefined;
   readonly versions: { readonly guest: string; readonly node: string; readonly git: string };
 }
 

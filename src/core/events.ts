@@ -58,6 +58,8 @@ export type RunEvent =
       readonly attempt?: Attempt | null;
       readonly owner: RecordedOwner;
     }
+  /** Another process goes on with the run, since the owner had died and the container was still there. */
+  | { readonly type: "run-adopted"; readonly owner: RecordedOwner }
   | { readonly type: "stage-intent"; readonly stage: StageName }
   | { readonly type: "stage-done"; readonly stage: StageName; readonly output: unknown }
   | { readonly type: "stage-failed"; readonly stage: StageName; readonly code: FailureCode }

@@ -237,6 +237,16 @@ export const FAILURES = {
     meaning: "The agent printed nothing for longer than its idle limit and was ended.",
     cure: "Raise limits.idle_minutes, or look at `guardloop logs RUN`.",
   },
+  "agent-completion-limit": {
+    exit: 1,
+    meaning: "The agent was done, and the export of its work did not end in time.",
+    cure: "Raise limits.completion_minutes, or look at `guardloop logs RUN`.",
+  },
+  "disk-limit": {
+    exit: 1,
+    meaning: "The snapshot outgrew its limit on the disk, and the agent was ended.",
+    cure: "Raise limits.disk or limits.files, or look at `guardloop logs RUN` for what wrote so much.",
+  },
   "agent-out-of-memory": {
     exit: 1,
     meaning: "The container hit its memory limit.",

@@ -43,6 +43,8 @@ export const FINDINGS = {
   "plan-changed-elsewhere": "warn",
   "agent-failed": "warn",
   "memory-limit": "info",
+  "process-limit": "info",
+  "did-not-end": "warn",
   "declared-loss": "warn",
   "left-behind": "info",
   authorship: "warn",

@@ -118,6 +118,8 @@ function apply(record: RunRecord, { event, at }: StoredEvent): RunRecord {
   switch (event.type) {
     case "run-created":
       return record;
+    case "run-adopted":
+      return { ...record, owner: event.owner };
     case "stage-intent":
       return {
         ...record,

@@ -105,12 +105,7 @@ export interface RunSpec {
   };
   /** Containers of all runs of this user that may be there at once; missing in older records. */
   readonly containersOnHost?: number;
-  readonly limits: {
-    readonly wallMs: number;
-    readonly idleMs: number;
-    /** Of `agent.log` and of `agent.jsonl`, each; missing in older records. */
-    readonly logBytes?: number;
-  };
+  readonly limits: RunLimits;
   readonly lease: "builtin" | "treehouse";
   readonly overlay: { readonly include: readonly string[] };
   /** Not there in specs of version 0.1: authors were kept. */
@@ -127,6 +122,20 @@ export interface RunSpec {
   readonly snapshotDays?: number | null;
   /** Repository-relative paths that decide how guardloop itself behaves; a branch that changes one is blocked. */
   readonly controlPaths: readonly string[];
+}
+
+/** When an agent is ended. All but the first two are absent in records of 0.1: there was no such limit. */
+export interface RunLimits {
+  readonly wallMs: number;
+  readonly idleMs: number;
+  /** For an agent that is done, and for the export of its work. */
+  readonly completionMs?: number;
+  /** On the disk, beyond the snapshot's first size. */
+  readonly diskBytes?: number;
+  /** Files and directories, beyond those of the fresh snapshot. */
+  readonly files?: number;
+  /** Of `agent.log` and of `agent.jsonl`, each. */
+  readonly logBytes?: number;
 }
 
 /** One command of the project, run by `sh -c` in a sealed container. */
@@ -166,6 +175,8 @@ export interface AgentEnding {
     | "finished"
     | "wall-limit"
     | "idle-limit"
+    | "completion-limit"
+    | "disk-limit"
     | "out-of-memory"
     | "killed"
     | "interrupted";
@@ -179,6 +190,10 @@ export interface AgentEnding {
   readonly peaks?: ResourcePeaks;
   /** What of the agent's logs is not there; missing where they are whole. */
   readonly log?: MissingLog;
+  /** What was seen of the disk; missing where it was not looked at. */
+  readonly disk?: DiskGrowth;
+  /** Of an ending at the completion limit: what had come before. */
+  readonly expected?: ExpectedEnd;
 }
 
 /** What two logs of one agent lack, together. */
@@ -189,6 +204,25 @@ export interface MissingLog {
   readonly lostBytes: number;
   /** The system's name for why they could not be written, for example ENOSPC. */
   readonly problem: string | null;
+}
+
+/**
+ * Why an agent was expected to end: its required files were there and it was silent (`artifacts`), it had said so in
+ * its event stream (`said`), or it had ended and its work was being exported (`export`).
+ */
+export type ExpectedEnd = "artifacts" | "said" | "export";
+
+/** What a directory tree takes, as the file system counts it: sparse files by their blocks, hard links once. */
+export interface DiskUse {
+  readonly bytes: number;
+  /** Files, directories and everything else that has a name. */
+  readonly entries: number;
+}
+
+/** How much more a snapshot and the artifacts took than at the start; the most that was seen. */
+export interface DiskGrowth extends DiskUse {
+  /** The limit that it went over; `depth` is nested deeper than can be measured. */
+  readonly over: "none" | "bytes" | "entries" | "depth";
 }
 
 export interface StageTiming {

@@ -11,6 +11,8 @@ interface CallOptions {
   readonly maxOutputBytes?: number;
   readonly extraEnv?: Environment;
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
+  /** Ends the client, and not what it asked for. */
+  readonly signal?: AbortSignal;
 }
 
 /** An engine's command line. Its answers are data; only a client that cannot start is a failure. */
@@ -41,6 +43,7 @@ export function engineClient(
         deadlineMs: options.deadlineMs ?? DEADLINES.engineQuickMs,
         maxOutputBytes: options.maxOutputBytes ?? 4 * 1024 * 1024,
         ...(options.onOutput === undefined ? {} : { onOutput: options.onOutput }),
+        ...(options.signal === undefined ? {} : { signal: options.signal }),
       });
       if (!exit.ok)
         return err(

@@ -4,7 +4,7 @@ import type { Exit } from "../process/command.ts";
 import { ENGINE_NAMES, type EngineClient, engineFailure } from "./client.ts";
 import { inspectImage } from "./inspect-image.ts";
 import { namelessImages, removeNamelessImage } from "./nameless-images.ts";
-import type { Engine, EngineFacts } from "./port.ts";
+import type { Engine, EngineFacts, FollowFrom, FollowedEnd, OutputSink } from "./port.ts";
 import { runArguments } from "./posture.ts";
 import { type PrintedStats, containerStats } from "./stats.ts";
 
@@ -31,6 +31,8 @@ export interface Words {
   readonly remove: readonly string[];
   /** What the client says of a container that is not there, or not any more. */
   readonly absent: RegExp;
+  /** Arguments that print a container's output, from a time on where the engine keeps it, until it ends. */
+  readonly follow: (name: string, since: string) => readonly string[];
   readonly listFormat: string;
   /** Undefined when the list cannot be read. */
   readonly readList: (stdout: Buffer) => readonly Listed[] | undefined;
@@ -95,6 +97,7 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
         return refused(`run the container ${spec.name}`, said);
       return ok({ exitCode: said.code, outOfMemory: await hitMemoryLimit(options, ended) });
     },
+    follow: (name, from, sink) => follow(options, { name, from, sink }),
     async signal(name, signal) {
       const exit = await client.call(["kill", `--signal=${signal}`, name]);
       return absentIsFine(exit, `signal the container ${name}`);
@@ -177,6 +180,36 @@ function endOf(limitBytes: number) {
     },
     bytes: (): Buffer => kept,
   };
+}
+
+/** After the container's end its output may take this long to arrive. */
+const LAST_OUTPUT_MS = 10_000;
+
+/** Two clients: one waits for the end and tells the status, the other prints the output. */
+async function follow(
+  options: CommandLineOptions,
+  at: { readonly name: string; readonly from: FollowFrom; readonly sink: OutputSink },
+): Promise<Result<FollowedEnd, Failure>> {
+  const { client, words, now } = options;
+  const { name, from, sink } = at;
+  const enough = new AbortController();
+  const printing = client.call(words.follow(name, unixSeconds(from.output)), {
+    deadlineMs: CLIENT_DEADLINE_MS,
+    maxOutputBytes: KEPT_BYTES,
+    onOutput: sink.onOutput,
+    signal: enough.signal,
+  });
+  const waited = await client.call(["wait", name], { deadlineMs: CLIENT_DEADLINE_MS });
+  const late = setTimeout(() => enough.abort(), LAST_OUTPUT_MS);
+  await printing;
+  clearTimeout(late);
+  if (!waited.ok) return midRun(waited);
+  const { code, stdout, stderr } = waited.value;
+  if (code !== 0 && !words.absent.test(stderr.toString("utf8")))
+    return midRun(err(engineFailure(client.kind, `wait for the container ${name}`, waited.value)));
+  const status = /^\d{1,3}$/.exec(stdout.toString("utf8").trim())?.[0];
+  const outOfMemory = await hitMemoryLimit(options, { name, since: from.started, until: now() });
+  return ok({ exitCode: status === undefined ? undefined : Number(status), outOfMemory });
 }
 
 function unixSeconds(date: Date): string {

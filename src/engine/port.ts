@@ -68,6 +68,20 @@ export interface ContainerEnd {
   readonly outOfMemory: boolean;
 }
 
+/** The end of a container that another process had started. */
+export interface FollowedEnd extends Omit<ContainerEnd, "exitCode"> {
+  /** Undefined where the container was gone before it could be asked. */
+  readonly exitCode: number | undefined;
+}
+
+/** From when on a container is followed. */
+export interface FollowFrom {
+  /** The newest output that is known already; from then on it is wanted. */
+  readonly output: Date;
+  /** When the container was started. */
+  readonly started: Date;
+}
+
 /** What a container uses at one moment. */
 export interface ContainerStats {
   /** 100 is one processor. */
@@ -105,6 +119,11 @@ export interface Engine {
     sink: OutputSink,
     environment: Readonly<Record<string, string>>,
   ): Promise<Result<ContainerEnd, Failure>>;
+  /**
+   * Follows a container that another process started, to its end; like `run`, but for what the engine has forgotten.
+   * Output may come twice around `from.output`; an engine that keeps none gives what is printed from now on.
+   */
+  follow(name: string, from: FollowFrom, sink: OutputSink): Promise<Result<FollowedEnd, Failure>>;
   /** Sends a signal to the container's first process. No container of that name is not a failure. */
   signal(name: string, signal: "TERM" | "KILL"): Promise<Result<void, Failure>>;
   exists(name: string): Promise<Result<boolean, Failure>>;

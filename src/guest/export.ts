@@ -16,6 +16,7 @@ import { GUEST_VERSION } from "./version.ts";
 
 export interface ExportContext extends DraftContext {
   readonly agent: AgentReport;
+  readonly limitsHit: Manifest["limitsHit"];
 }
 
 /** What one attempt starts from: the agent's HEAD, or the base and the files alone. */
@@ -97,7 +98,7 @@ function withLeftovers(history: History, leftovers: ExportedCommit | undefined):
 }
 
 async function describe(
-  { job, agent }: ExportContext,
+  { job, agent, limitsHit }: ExportContext,
   { own, swept, committedLeftovers }: Gathered,
   draft: Draft,
 ): Promise<Manifest> {
@@ -116,6 +117,7 @@ async function describe(
     committedLeftovers,
     ignoredLeftBehind: swept.leftBehind,
     agent,
+    limitsHit,
     versions: {
       guest: GUEST_VERSION,
       node: process.versions.node,

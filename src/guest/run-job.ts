@@ -1,9 +1,10 @@
-import type { GuestJob } from "../core/artifacts.ts";
+import { GUEST_EXPORTS, type GuestJob, SAID_BY_GUEST } from "../core/artifacts.ts";
 import { type AgentReport, NOT_RUN, runAgent } from "./agent.ts";
 import { endOthers, firstProcessCommandLine, ownsProcessNamespace } from "./end-others.ts";
 import { GUEST_EXIT, type GuestExit } from "./exit-status.ts";
 import { type ExportContext, exportWork } from "./export.ts";
 import { prepareHome } from "./home.ts";
+import { readLimitsHit } from "./limits-hit.ts";
 import { preflight } from "./preflight.ts";
 import { artifactProblems } from "./required-artifacts.ts";
 import type { Say } from "./say.ts";
@@ -27,10 +28,12 @@ export async function runJob(job: GuestJob, guest: GuestProcess): Promise<GuestE
     return GUEST_EXIT.refused;
   }
   const agent = job.mode === "run" ? await startAgent(job, guest) : NOT_RUN;
+  if (job.mode === "run") guest.say(GUEST_EXPORTS.slice(SAID_BY_GUEST.length));
   const firstProcess = await firstProcessCommandLine();
   if (ownsProcessNamespace(job.isolation, firstProcess, guest.bundle))
     await endOthers(job.paths, guest.say);
-  return exportAndCheck({ job, surroundings: found.value, agent, say: guest.say });
+  const limitsHit = job.isolation === "container" ? await readLimitsHit() : undefined;
+  return exportAndCheck({ job, surroundings: found.value, agent, limitsHit, say: guest.say });
 }
 
 function startAgent(job: GuestJob, guest: GuestProcess): Promise<AgentReport> {

@@ -1,3 +1,5 @@
+import { SAID_BY_GUEST } from "../core/artifacts.ts";
+
 /** Prints one line on standard error. */
 export type Say = (line: string) => void;
 
@@ -8,7 +10,7 @@ const MAX_LINE = 600;
  * file names, so control and bidirectional characters are made visible here.
  */
 export function sayOn(write: (text: string) => void): Say {
-  return (line) => write(`guardloop guest: ${visible(line).slice(0, MAX_LINE)}\n`);
+  return (line) => write(`${SAID_BY_GUEST}${visible(line).slice(0, MAX_LINE)}\n`);
 }
 
 /** Replaces control characters, line and bidirectional controls by their code, as `\u{1b}`. */

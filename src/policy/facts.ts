@@ -21,7 +21,11 @@ export interface ReviewFacts {
   /** Tasks other than the selected one whose status differs between base and tip. */
   readonly otherTasksChanged: readonly string[];
   readonly agentExit: number | null;
+  /** Of an agent that was done and did not end by itself, one sentence of the host's; null for every other. */
+  readonly endedWhenDone: string | null;
   readonly hitMemoryLimit: boolean;
+  /** How many processes the container was refused at its limit, as the guest saw it. */
+  readonly processesRefused: number;
   readonly flattened: string | null;
   readonly leftBehind: { readonly total: number; readonly names: readonly string[] };
   /** Authors of the imported commits that are not the agent's identity. */

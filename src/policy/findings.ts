@@ -194,6 +194,14 @@ function runFindings(facts: ReviewFacts): readonly Finding[] {
         `The agent ended with status ${facts.agentExit}; its work may be half done.`,
       ),
     );
+  if (facts.endedWhenDone !== null) found.push(finding("did-not-end", facts.endedWhenDone));
+  if (facts.processesRefused > 0)
+    found.push(
+      finding(
+        "process-limit",
+        `The container hit its limit on processes; ${facts.processesRefused} were refused.`,
+      ),
+    );
   if (facts.hitMemoryLimit)
     found.push(
       finding("memory-limit", "Something in the container was ended at the memory limit."),

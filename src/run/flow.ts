@@ -47,11 +47,23 @@ export async function runFlow(
   const redactor = await redactorInUse(given, spec.agent.passEnv);
   const services = reportingWithout(redactor, given);
   const started: Started = { runId: spec.runId, spec };
-  const imported = await upToImport(services, started);
+  return endFlow(services, started, cleaned(redactor, await upToImport(services, started)));
+}
+
+/**
+ * What follows on the import, or on the failure before it: salvage, the return of the lease, validation, review, and the
+ * run's last event.
+ */
+export async function endFlow<Run extends Started & AgentRan & Collected & Imported>(
+  services: RunServices,
+  started: Started,
+  imported: Result<Run, Stop>,
+): Promise<Result<Run & Validated & Partial<Reviewed>, Stop>> {
+  const { spec } = started;
   if (!imported.ok && imported.error.stage !== "spec" && imported.error.stage !== "lease")
     await salvage(services, spec);
   const released = await step(services, releaseStage, started);
-  if (!imported.ok) return finish(services, started, withoutCredentials(redactor, imported.error));
+  if (!imported.ok) return finish(services, started, imported.error);
   const validated = await step(services, validateStage, imported.value);
   const reviewed = await step(services, reviewStage, imported.value);
   record(services, spec.runId, {
@@ -90,7 +102,7 @@ async function upToImport(
 }
 
 /** What a run tells on its way reaches terminals and the logs of CI, and may quote what came out of a container. */
-function reportingWithout(redactor: Redactor, services: RunServices): RunServices {
+export function reportingWithout(redactor: Redactor, services: RunServices): RunServices {
   return {
     ...services,
     // The recorder of the agent's output has cleaned that itself, as a stream.
@@ -100,10 +112,12 @@ function reportingWithout(redactor: Redactor, services: RunServices): RunService
 }
 
 /** A failure is kept in the journal, and may quote the last words of a container. */
-function withoutCredentials(redactor: Redactor, { stage, failure }: Stop): Stop {
+export function cleaned<T>(redactor: Redactor, ended: Result<T, Stop>): Result<T, Stop> {
+  if (ended.ok) return ended;
+  const { stage, failure } = ended.error;
   const { code, message, cure, details } = failure;
   const clean = redactor.data({ message, cure, details });
-  return { stage, failure: { code, ...clean } };
+  return err({ stage, failure: { code, ...clean } });
 }
 
 /** A run that was interrupted between two stages does not begin the next one. */

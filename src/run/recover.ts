@@ -16,6 +16,7 @@ import type { Started } from "./flow.ts";
 import { whileLocked } from "./locked.ts";
 import { runPaths } from "./paths.ts";
 import { adoptUnknown } from "./afterwards/adopt.ts";
+import { type Adopted, adopt, findOrphan, goOn } from "./afterwards/adopt-container.ts";
 import { removeOrphans } from "./afterwards/orphans.ts";
 import type { RecoverServices, Recovery, Report } from "./afterwards/recovery.ts";
 import { salvage } from "./afterwards/salvage.ts";
@@ -39,21 +40,33 @@ export async function recover(services: RecoverServices): Promise<Recovery> {
   await ensurePrivateDirectory(directory);
   const lock = { path: join(directory, "recover"), doing: "recovering already" };
   const done = await whileLocked(services.env, lock, async () => ok(await recoverAll(services)));
-  return done.ok ? done.value : { actions: [], problems: [done.error.message] };
+  if (!done.ok) return { actions: [], problems: [done.error.message] };
+  const { adopted, ...report } = done.value;
+  // Without the lock: this lasts as long as the agents work.
+  await Promise.all(adopted.map((one) => goOn(one, report)));
+  return report;
 }
 
-async function recoverAll(services: RecoverServices): Promise<Recovery> {
+async function recoverAll(
+  services: RecoverServices,
+): Promise<Report & { readonly adopted: readonly Adopted[] }> {
   const actions = [...(await adoptUnknown(services))];
   const problems: string[] = [];
+  const adopted: Adopted[] = [];
   for (const run of services.history.runs(services.principal.repositoryId)) {
     if (run.state !== "running" || mayBeAlive(run.owner, services.env.hostname)) continue;
+    const orphan = services.orphans === "stop" ? undefined : await findOrphan(services, run);
+    if (orphan !== undefined) {
+      if (services.orphans === "adopt") adopted.push(adopt(orphan));
+      continue;
+    }
     const ended = await endDeadRun(services, run);
     if (ended.ok) actions.push(ended.value);
     else problems.push(`Run ${run.id}: ${ended.error.message}`);
   }
   await removeOrphans(services, { actions, problems });
   await settleDecisions(services, { actions, problems });
-  return { actions, problems };
+  return { actions, problems, adopted };
 }
 
 async function endDeadRun(

@@ -6,6 +6,7 @@ import { type Result, ok } from "../core/result.ts";
 import type { RunRecord } from "../core/run-record.ts";
 import type { History } from "../history/port.ts";
 import { type Signalled, mayBeAlive, signalOwner } from "../process/owner.ts";
+import { endProcess } from "./end-process.ts";
 import { runPaths } from "./paths.ts";
 import {
   STOP_SIGNAL,
@@ -15,8 +16,6 @@ import {
 } from "./stop-request.ts";
 
 const POLL_MS = 200;
-/** After this an owner that does not answer is killed. Only with `--now`. */
-const AT_ONCE_PATIENCE_MS = 10_000;
 
 export interface StopServices {
   readonly env: HostEnvironment;
@@ -59,21 +58,25 @@ export async function tellToStop(
       ? signalOwner(run.owner, env.hostname, STOP_SIGNAL)
       : await endAtOnce(run, env.hostname);
   if (signalled === "sent") return ok(undefined);
+  // What was asked stands: whenever the process goes at last, recovery says who ended it.
+  if (signalled === "survived") return refuseSurvived(run);
   for (const paths of all) await withdrawStopRequest(paths);
   return refuseUnreached(run, signalled);
 }
 
-/** SIGTERM until the process is gone: signals that come together count as one, and only the second one ends it. */
-async function endAtOnce(run: RunRecord, host: string): Promise<Signalled> {
-  const first = signalOwner(run.owner, host, "SIGTERM");
-  if (first !== "sent") return first;
-  const start = performance.now();
-  while (mayBeAlive(run.owner, host)) {
-    await delay(POLL_MS);
-    const patient = performance.now() - start < AT_ONCE_PATIENCE_MS;
-    signalOwner(run.owner, host, patient ? "SIGTERM" : "SIGKILL");
-  }
-  return "sent";
+async function endAtOnce(run: RunRecord, host: string): Promise<Signalled | "survived"> {
+  return endProcess({
+    signal: (name) => signalOwner(run.owner, host, name),
+    isAlive: () => mayBeAlive(run.owner, host),
+  });
+}
+
+function refuseSurvived({ id, owner }: RunRecord): Result<never, Failure> {
+  return fail(
+    "still-ending",
+    `Process ${owner.pid} of run ${id} was killed and is still there: the kernel waits for something on its behalf, most likely a disk or a network file system that does not answer.`,
+    { cure: "See to that disk, or restart the machine; then run `guardloop recover`." },
+  );
 }
 
 /** Says why an owner cannot be told anything. */

@@ -161,6 +161,7 @@ async function whileItRuns(): Promise<void> {
   await call(world, "stop @last");
   keep("guardloop run", (await ended).stdout);
   await watching;
+  await adoptedRun();
   await showOldRecords();
 }
 
@@ -173,6 +174,24 @@ async function attempts(): Promise<void> {
   const ended = await world.guardloop([...args, "--attempts", "2", "--json"]);
   keep("guardloop run", ended.stdout);
   await call(world, "compare");
+}
+
+/** A run whose process is killed while its agent works, and that the next one adopts. */
+async function adoptedRun(): Promise<void> {
+  const wait = join(world.root, "wait");
+  const begun = join(world.root, "begun-again");
+  writeFileSync(wait, "");
+  let pid = 0;
+  const killed = world.run(
+    `touch ${begun}; while [ -e ${wait} ]; do sleep 0.1; done; ${GOOD_AGENT}`,
+    ["--lease", "builtin"],
+    { onStart: (id) => (pid = id) },
+  );
+  while (!existsSync(begun)) await delay(50);
+  process.kill(pid, "SIGKILL");
+  await killed;
+  rmSync(wait);
+  await run(world, "true", ["--lease", "builtin", "--orphans", "adopt"]);
 }
 
 /** A run that is let go when its watcher has seen all there is to see. */
@@ -316,6 +335,7 @@ type Type = RunEvent["type"];
 /** Compiles only while it names every event: those a run prints, and those of decisions and of later clean-up. */
 const SAID_BY_RUN: Readonly<Record<Type, "run" | "journal">> = {
   "run-created": "run",
+  "run-adopted": "run",
   "stage-intent": "run",
   "stage-done": "run",
   "stage-failed": "run",

@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -51,6 +52,9 @@ const verbs = {
   rm,
   events,
   stats,
+  wait,
+  logs,
+  attach,
 };
 const handler = verbs[verb];
 if (handler === undefined) die(`docker: '${verb}' is not scripted`, 1);
@@ -197,6 +201,40 @@ function rm() {
   rmSync(file, { force: true });
 }
 
+/** Prints the status of a container when it has ended, like an engine that keeps it for whoever asked in time. */
+async function wait() {
+  const name = argv.at(-1);
+  if (!existsSync(join(containers, name))) noSuchContainer(name);
+  while (existsSync(join(containers, name))) await delay(20);
+  const status = join(here, "ended", name);
+  console.log(existsSync(status) ? readFileSync(status, "utf8") : "137");
+}
+
+/** What the container printed from a time on, until its end. */
+async function logs() {
+  const since = Number(argv.find((one) => one.startsWith("--since="))?.slice("--since=".length));
+  await printOutput(argv.at(-1), since * 1000);
+}
+
+/** What the container prints from now on: Podman is told to keep no output. */
+async function attach() {
+  await printOutput(argv.at(-1), Date.now());
+}
+
+async function printOutput(name, sinceMs) {
+  if (!existsSync(join(containers, name))) noSuchContainer(name);
+  const file = join(here, "output", name);
+  let seen = 0;
+  for (let isOver = false; !isOver;) {
+    isOver = !existsSync(join(containers, name));
+    const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : [];
+    for (const { at, stream, text } of lines.slice(seen).map((line) => JSON.parse(line)))
+      if (at >= sinceMs) process[stream].write(Buffer.from(text, "base64"));
+    seen = lines.length;
+    if (!isOver) await delay(20);
+  }
+}
+
 function stats() {
   const name = argv.at(-1);
   if (!existsSync(join(containers, name))) noSuchContainer(name);
@@ -275,20 +313,52 @@ async function runGuest() {
     cwd: mounts["/workspace"],
     env,
     detached: true,
-    stdio: ["ignore", "inherit", "inherit"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
+  keepOutput(child, name);
   mkdirSync(containers, { recursive: true });
   const labels = Object.fromEntries(value("label").map((one) => one.split("=")));
   const known = { pid: child.pid, run: labels["guardloop.run"], state: labels["guardloop.state"] };
   writeFileSync(join(containers, name), JSON.stringify(known));
   appendFileSync(startedFile, `${name}\n`);
-  const status = await new Promise((resolve) =>
-    child.on("close", (code, signal) => resolve(signal === null ? code : 137)),
-  );
+  const status = await ended(child);
+  mkdirSync(join(here, "ended"), { recursive: true });
+  writeFileSync(join(here, "ended", name), String(status));
   if (!isValidation) after(onHost, name);
   rmSync(home, { recursive: true, force: true });
   if (faults.containerStays !== true) rmSync(join(containers, name), { force: true });
+  await flushed();
   process.exit(status);
+}
+
+/** A pipe takes only so much at once; what is not written yet would be lost at the exit. */
+function flushed() {
+  const all = [process.stdout, process.stderr].map(
+    (stream) => new Promise((resolve) => stream.write("", resolve)),
+  );
+  return Promise.race([Promise.all(all), delay(2000)]);
+}
+
+/** The engine reads the output, whether or not the client that started the container still does. */
+function keepOutput(child, name) {
+  mkdirSync(join(here, "output"), { recursive: true });
+  for (const stream of ["stdout", "stderr"]) {
+    process[stream].on("error", () => {});
+    child[stream].on("data", (chunk) => {
+      const line = { at: Date.now(), stream, text: chunk.toString("base64") };
+      appendFileSync(join(here, "output", name), `${JSON.stringify(line)}\n`);
+      process[stream].write(chunk);
+    });
+  }
+}
+
+/** What the first process left running may hold its pipes; in a real container it would be gone. */
+function ended(child) {
+  return new Promise((resolve) => {
+    const done = () => resolve(child.signalCode === null ? child.exitCode : 137);
+    child.on("close", done);
+    child.on("exit", () => setTimeout(done, 500));
+  });
 }
 
 /** The limits that were asked for; `limits` says which are in force otherwise. */

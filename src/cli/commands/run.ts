@@ -10,7 +10,6 @@ import { promote } from "../../run/decide/promote.ts";
 import type { FinishedRun } from "../../run/flow.ts";
 import { recover } from "../../run/recover.ts";
 import { type SeriesEnd, type SeriesServices, runSeries } from "../../run/series/series.ts";
-import { type Notifier, notifier } from "../../run/watching/notifier.ts";
 import { type Context, gitProgram, historyOf } from "../context.ts";
 import {
   type Call,
@@ -22,7 +21,7 @@ import {
   listOption,
 } from "../define.ts";
 import { answeringEngines } from "../engines.ts";
-import { notifyChannels } from "../notify-channels.ts";
+import { notifierFor } from "../notify-channels.ts";
 import { tidyAfterRun } from "../house/after-run.ts";
 import { engineText } from "../output/engine.ts";
 import { printFailure } from "../output/failure.ts";
@@ -68,7 +67,8 @@ async function perform(call: Call): Promise<CommandEnd> {
     format === "json"
       ? { report: jsonProgress(context.output), [Symbol.dispose]: () => undefined }
       : liveProgress(context.output, context.now, labelsFor(prepared.value));
-  const notifying = notifierFor(context, { history, prepared: prepared.value }, view.report);
+  const { settings } = prepared.value.invocation;
+  const notifying = notifierFor(context, { history, settings }, view.report);
   if (!notifying.ok) return notifying;
   const told = notifying.value;
   const report: SeriesServices["report"] = (progress) => {
@@ -90,18 +90,15 @@ async function perform(call: Call): Promise<CommandEnd> {
   };
   for (const text of prepared.value.notices) report({ type: "notice", runId: null, text });
   announce(call, prepared.value);
-  const pools = await allPools(context, services.principal);
-  const others = await answeringEngines(context);
-  const engines = others.ok ? others.value : [services.engine];
-  const recovered = await recover({ ...services, pools, engines });
-  for (const text of [...recovered.actions, ...recovered.problems])
-    report({ type: "notice", runId: null, text });
+  await recoverFirst(context, services, prepared.value);
+  // An adopted run can last; who ended it did not want another one after it.
+  if (context.interrupt.aborted) return fail("interrupted", "Interrupted before a task was taken.");
   const series = await runSeries(services, prepared.value.invocation, {
     onReady: (run) => afterReady({ context, history, prepared: prepared.value }, run),
   });
   if (series.ok) told.seriesEnded(recordsOf(history, series.value));
   await told.settled();
-  await tidyAfterRun(services, prepared.value.invocation.settings);
+  await tidyAfterRun(services, settings);
   view[Symbol.dispose]();
   return series.ok ? summarise(call, { services, prepared: prepared.value }, series.value) : series;
 }
@@ -119,25 +116,19 @@ function refuseStrayWords({ args, context }: Call): Result<void, Failure> {
   });
 }
 
-/** Whoever is to be told; what did not arrive is a note among the others. */
-function notifierFor(
+/** What an earlier process left is brought to an end, and said, before anything new begins. */
+async function recoverFirst(
   context: Context,
-  at: { readonly history: History; readonly prepared: PreparedRun },
-  report: SeriesServices["report"],
-): Result<Notifier, Failure> {
-  const { settings } = at.prepared.invocation;
-  const channels = notifyChannels(context, settings);
-  if (!channels.ok) return channels;
-  const request = {
-    channels: channels.value,
-    kinds: settings.notify.on,
-    history: at.history,
-    stateDir: context.env.stateDir,
-    now: context.now,
-    signal: context.interrupt,
-    onProblem: (text: string) => report({ type: "notice", runId: null, text }),
-  };
-  return ok(notifier(request));
+  services: SeriesServices,
+  { invocation }: PreparedRun,
+): Promise<void> {
+  const pools = await allPools(context, services.principal);
+  const others = await answeringEngines(context);
+  const engines = others.ok ? others.value : [services.engine];
+  const { containers: orphans } = invocation.settings.recovery;
+  const { actions, problems } = await recover({ ...services, pools, engines, orphans });
+  for (const text of [...actions, ...problems])
+    services.report({ type: "notice", runId: null, text });
 }
 
 /** What is opened beyond the default is said in bold before anything starts. */

@@ -69,6 +69,7 @@ function toJson({ run, spec, artifacts, remarks, record, ...facts }: RunFacts) {
     ...surroundings(spec, facts.leasePath),
     specHash: run.specHash,
     peaks: facts.peaks ?? null,
+    disk: facts.disk ?? null,
     argv: facts.argv,
   };
 }

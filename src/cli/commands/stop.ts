@@ -17,6 +17,7 @@ import { humanProgress } from "../output/progress.ts";
 import { stateText } from "../output/state.ts";
 import { bold, yellow } from "../output/text.ts";
 import { recoverRepository } from "../recover-repository.ts";
+import { settingsHere } from "../settings.ts";
 import { type WithRun, principalOfRun, withRun } from "../with-run.ts";
 
 /** Long enough for the guest's grace, a salvage and the return of the lease. */
@@ -66,7 +67,7 @@ async function stop(call: Call, at: WithRun, limitMs: number): Promise<CommandEn
   const ended =
     how === "in-order"
       ? await waitInOrder(call, services, { run, limitMs })
-      : await recoverNow(call, at);
+      : await recoverNow(withPatience(call, limitMs), at);
   if (!ended.ok) return ended;
   return report(call, at, { how, others });
 }
@@ -117,11 +118,21 @@ async function waitInOrder(
   }
 }
 
+/** What recovery does by itself is bounded, but validations of the project's may take long: those are cut short. */
+function withPatience(call: Call, limitMs: number): Call {
+  const { context } = call;
+  const interrupt = AbortSignal.any([context.interrupt, AbortSignal.timeout(limitMs)]);
+  return { ...call, context: { ...context, interrupt } };
+}
+
 /** The process is gone; the container, the lease and the work are brought to their end here. */
 async function recoverNow(call: Call, { run, principal }: WithRun): Promise<Result<void, Failure>> {
   const owned = await principalOfRun(call, { run, principal });
   if (!owned.ok) return owned;
-  const recovery = await recoverRepository(call, owned.value);
+  // Another dead run whose agent shall be adopted is not for this command to wait for.
+  const settings = await settingsHere(call.context, {});
+  const adopts = settings.ok && settings.value.settings.recovery.containers === "adopt";
+  const recovery = await recoverRepository(call, owned.value, adopts ? "leave" : "stop");
   if (!recovery.ok) return recovery;
   for (const line of recovery.value.problems)
     call.context.output.progress(yellow("Not done: "), line);

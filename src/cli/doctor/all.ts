@@ -30,7 +30,8 @@ export async function allChecks(call: Call): Promise<readonly Check[]> {
   if (state === "unusable") return checks;
   checks.push(...(await engineChecks(context, settings)));
   const here = principal.ok ? principal.value : undefined;
-  const recovery = here === undefined ? undefined : recoveryOf(call, here);
+  const { containers } = settings.recovery;
+  const recovery = here === undefined ? undefined : recoveryOf(call, here, containers);
   const around = { recovery, repositoryId: here?.repositoryId };
   const { checks: ofHistory, runs } = await historyChecks(context, around);
   if (!principal.ok) checks.push(problem("repository", principal.error));
@@ -46,11 +47,11 @@ export async function allChecks(call: Call): Promise<readonly Check[]> {
 }
 
 /** One and the same for everything that recovery mends, so that it is done once. */
-function recoveryOf(call: Call, principal: Principal): Mend {
+function recoveryOf(call: Call, principal: Principal, orphans: "stop" | "adopt"): Mend {
   return {
     will: "do what `guardloop recover` does",
     async act(): Promise<Result<readonly string[], Failure>> {
-      const done = await recoverRepository(call, principal);
+      const done = await recoverRepository(call, principal, orphans);
       if (!done.ok) return done;
       const { actions, problems } = done.value;
       return ok([...actions, ...problems.map((text) => `Not done: ${text}`)]);

@@ -1,4 +1,5 @@
 import type { StoredEvent } from "../../core/events.ts";
+import type { AgentEnding } from "../../core/run-spec.ts";
 import type { Progress } from "../../run/services.ts";
 import type { Output } from "./output.ts";
 import { runLabels } from "./run-labels.ts";
@@ -117,6 +118,7 @@ function detail(output: unknown): string {
       (one) =>
         `  ${String(one.overlayFiles)} untracked files let in, ${String(one.keptOut)} kept out`,
     );
+  if ("ending" in output) return words(output.ending, ({ kind }) => ENDED_BY.get(kind) ?? "");
   if ("imported" in output)
     return words(output.imported, (one) => counted(Number(one.commits), "commit"));
   if ("reviewed" in output)
@@ -125,6 +127,17 @@ function detail(output: unknown): string {
     );
   return "";
 }
+
+/** What ended an agent that did not end by itself; why that is a failure comes with the failure. */
+const ENDED_BY: ReadonlyMap<unknown, string> = new Map([
+  ["wall-limit", "  ended at its wall-clock limit"],
+  ["idle-limit", "  ended at its idle limit"],
+  ["completion-limit", "  was done, did not end, and was ended"],
+  ["disk-limit", "  ended at its limit on the disk"],
+  ["out-of-memory", "  ended at its memory limit"],
+  ["killed", "  was killed"],
+  ["interrupted", "  was interrupted"],
+] satisfies readonly (readonly [AgentEnding["kind"], string])[]);
 
 function counted(count: number, noun: string): string {
   return `  ${count} ${noun}${count === 1 ? "" : "s"}`;

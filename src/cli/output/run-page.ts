@@ -30,6 +30,7 @@ export function printRunPage(output: Output, facts: RunFacts, now: Date): void {
   printStages(output, run, now);
   printPeaks(row, facts);
   printMissingLog(row, facts);
+  printDisk(row, facts);
   printSettings(output, facts);
   if (recordRemoved !== null) return;
   printArtifacts(output, facts);
@@ -180,6 +181,14 @@ function printMissingLog(row: Row, { missingLog }: RunFacts): void {
   if (cutBytes > 0)
     row("Log", `${size(cutBytes)} were cut out of the middle, to stay within limits.log`);
   if (lostBytes > 0) row("Log", `${size(lostBytes)} ${lost}`);
+}
+
+function printDisk(row: Row, { disk, spec }: RunFacts): void {
+  if (disk === undefined) return;
+  const { diskBytes, files } = spec?.limits ?? {};
+  const bytes = `${size(disk.bytes)}${diskBytes === undefined ? "" : ` of ${size(diskBytes)}`}`;
+  const entries = `${disk.entries} files${files === undefined ? "" : ` of ${files}`}`;
+  row("Disk", `${bytes} and ${entries} more than at the start`);
 }
 
 /** What somebody set; the rest are the defaults of docs/configuration.md. */

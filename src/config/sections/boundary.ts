@@ -4,6 +4,7 @@ import { sizeSchema } from "../size.ts";
 import { repositoryPath } from "../text-schemas.ts";
 
 const MIB = 1024 ** 2;
+const GIB = 1024 ** 3;
 
 export const networkMode = setting({
   key: "network.mode",
@@ -58,6 +59,44 @@ export const logSize = setting({
   description:
     "Size of each log of a run: of the agent's output, of its events; when full, its middle is cut.",
   loosening: { when: "above 64m", test: (bytes) => bytes > 64 * MIB },
+});
+
+export const completionMinutes = setting({
+  key: "limits.completion_minutes",
+  guard: "GUARD_COMPLETION_MINUTES",
+  flag: { name: "--completion-minutes", takes: "N" },
+  kind: "number",
+  schema: minutes,
+  expects: "minutes, more than 0 and at most 10080",
+  standard: 5,
+  description: "Minutes an agent that is done, and then the export of its work, may take to end.",
+  loosening: { when: "above 5", test: (limit) => limit > 5 },
+});
+
+export const disk = setting({
+  key: "limits.disk",
+  guard: "GUARD_DISK",
+  flag: { name: "--disk", takes: "SIZE" },
+  kind: "text",
+  schema: sizeSchema(MIB),
+  expects: 'a size of 1m or more, for example "10g"',
+  standard: "10g",
+  description: "How much the snapshot may grow on the disk before the agent is ended.",
+  loosening: { when: "above 10g", test: (bytes) => bytes > 10 * GIB },
+});
+
+const STANDARD_FILES = 1_000_000;
+
+export const files = setting({
+  key: "limits.files",
+  guard: "GUARD_FILES",
+  flag: { name: "--files", takes: "N" },
+  kind: "number",
+  schema: z.int().min(1).max(1_000_000_000),
+  expects: "a whole number from 1 to 1000000000",
+  standard: STANDARD_FILES,
+  description: "How many files and directories the snapshot may gain before the agent is ended.",
+  loosening: { when: `above ${STANDARD_FILES}`, test: (count) => count > STANDARD_FILES },
 });
 
 export const overlayInclude = setting({

@@ -62,6 +62,19 @@ export const promote = setting({
   loosening: { when: "when it is auto", test: (how) => how === "auto" },
 });
 
+export const orphans = setting({
+  key: "recovery.containers",
+  guard: "GUARD_ORPHANS",
+  flag: { name: "--orphans", takes: "HOW" },
+  kind: "text",
+  schema: z.enum(["stop", "adopt"]),
+  expects: "one of stop, adopt",
+  standard: "stop",
+  description:
+    "What becomes of an agent whose guardloop died: it is ended and its work saved (stop), or goes on (adopt).",
+  loosening: "never",
+});
+
 export const promptTemplate = setting({
   key: "prompt.template",
   guard: "GUARD_PROMPT_TEMPLATE",

@@ -9,6 +9,7 @@ const WORDS: Words = {
   nameFilter: (name) => `^/${name}$`,
   remove: ["rm", "--force"],
   absent: /no such container|is not running|already in progress/i,
+  follow: (name, since) => ["logs", "--follow", `--since=${since}`, name],
   listFormat: '{{.Names}}\t{{.Label "guardloop.run"}}',
   readList,
   notStarted: /^docker: |^(?:Run|See) 'docker run --help'/m,

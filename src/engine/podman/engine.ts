@@ -10,6 +10,8 @@ const WORDS: Words = {
   // Without the time it would ask politely first and wait ten seconds.
   remove: ["rm", "--force", "--time=0"],
   absent: /no such container|container state improper|can only kill running containers/i,
+  // Podman is told to keep no output (see posture.ts), so what nobody read is lost.
+  follow: (name) => ["attach", "--no-stdin", "--sig-proxy=false", name],
   listFormat: "json",
   readList,
   notStarted: /^Error: /m,

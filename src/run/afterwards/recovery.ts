@@ -14,6 +14,8 @@ export interface RecoverServices extends Omit<RunServices, "paths" | "leases" | 
   readonly pools: readonly LeasePool[];
   /** Those that answer; at least one. */
   readonly engines: readonly Engine[];
+  /** What becomes of a container that outlived its owner; `leave` for a command that is about another run. */
+  readonly orphans: "stop" | "adopt" | "leave";
 }
 
 /** What is written into while it goes on. */

@@ -7,6 +7,8 @@ import { type Result, ok } from "../../core/result.ts";
 const OBJECT_ID = z.string().regex(/^[0-9a-f]{40}$/);
 const LINE = z.string().max(1024);
 
+const COUNT = z.number().int().min(0);
+
 const IDENTITY = z.object({
   name: LINE,
   email: LINE,
@@ -43,6 +45,7 @@ const MANIFEST = z.object({
     exitCode: z.number().int().nullable(),
     signal: z.string().max(32).nullable(),
   }),
+  limitsHit: z.object({ memory: COUNT.nullable(), processes: COUNT.nullable() }).optional(),
   versions: z.object({ guest: LINE, node: LINE, git: LINE }),
 }) satisfies z.ZodType<Manifest>;
 

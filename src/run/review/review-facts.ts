@@ -17,7 +17,7 @@ import type { Change, ReviewFacts } from "../../policy/facts.ts";
 import { importedMessage } from "../artifacts/imported-metadata.ts";
 import { withoutOwnTrailers } from "../artifacts/own-trailers.ts";
 import { readPlan } from "../choice/plan.ts";
-import type { Collected } from "../stages/collect.ts";
+import { type Collected, doneButNotEnded } from "../stages/collect.ts";
 import type { Imported } from "../stages/import.ts";
 import { passingSecrets } from "./passing-secrets.ts";
 import { type SecretFacts, gatherSecrets } from "./secret-facts.ts";
@@ -36,7 +36,7 @@ export async function gatherFacts(
 ): Promise<Result<ReviewFacts, Failure>> {
   // What is read came out of a container, so Git works on it within bounds.
   const git = withBounds(services.objects ?? services.principal.git, GIT_BOUNDS);
-  const { spec, collected, imported, ending } = input;
+  const { spec, collected, imported } = input;
   const content = await contentFacts(git, { base: spec.base, head: imported.head });
   if (!content.ok) return content;
   const authors = await otherAuthors(git, input);
@@ -60,14 +60,31 @@ export async function gatherFacts(
     protectedGlobs: (spec.policy ?? NO_POLICY).protected,
     hookPaths: await hookPathsInTree(services.principal),
     ...(await planFacts(git, input)),
-    agentExit: manifest.agent.exitCode,
-    hitMemoryLimit: ending.hitMemoryLimit,
+    ...endingFacts(input),
     flattened: manifest.history.kind === "flattened" ? manifest.history.reason : null,
     leftBehind: manifest.ignoredLeftBehind,
     otherAuthors: authors.value,
     ...messages.value,
     metadataChanges: imported.changes ?? [],
   });
+}
+
+type EndingFacts = Pick<
+  ReviewFacts,
+  "agentExit" | "endedWhenDone" | "hitMemoryLimit" | "processesRefused"
+>;
+
+/** How the agent ended. Of the limits the guest sees what not every engine tells; it only adds a line to the review. */
+function endingFacts({ spec, collected, ending }: ReviewInput): EndingFacts {
+  const { agent, limitsHit } = collected.manifest;
+  const clock = ending.kind === "completion-limit";
+  return {
+    // Where the completion clock ended it, the status is of our doing.
+    agentExit: clock ? null : agent.exitCode,
+    endedWhenDone: clock ? `${doneButNotEnded(ending, spec)}.` : null,
+    hitMemoryLimit: ending.hitMemoryLimit || (limitsHit?.memory ?? 0) > 0,
+    processesRefused: limitsHit?.processes ?? 0,
+  };
 }
 
 interface Range {

@@ -1,13 +1,12 @@
 import { CONTAINER_PURPOSES, containerName } from "../../core/ids.ts";
 import { type Failure, fail } from "../../core/failures.ts";
-import type { AgentEnding, RunSpec } from "../../core/run-spec.ts";
+import type { AgentEnding, DiskUse, RunSpec } from "../../core/run-spec.ts";
+import { LIMITS } from "../../core/limits.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
-import { agentRecorder } from "../container/agent-recorder.ts";
-import { startClocks } from "../container/clocks.ts";
 import { containerSpec } from "../container/container.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
-import { watchResources } from "../container/resource-peaks.ts";
+import { watchContainer } from "../container/watched-container.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
 
@@ -18,23 +17,19 @@ export interface AgentRan {
 interface Input {
   readonly runId: string;
   readonly spec: RunSpec;
+  readonly snapshot: { readonly first: DiskUse };
 }
 
-/** What the first process of a container reports for a guest that was ended by SIGKILL. */
-const KILLED = 137;
-/** Status of gVisor's own kernel when it cannot go on, for example without another thread. The guest never has it. */
-const SANDBOX_ENDED = 2;
-
-/** Runs the guest, and in it the agent, in the hardened container, under the wall and idle clocks. */
+/** Runs the guest, and in it the agent, in the hardened container, under its clocks and its limits on the disk. */
 export const agentStage: Stage<Input, AgentRan> = {
   name: "agent",
-  async perform(services, { spec }) {
+  async perform(services, { spec, snapshot }) {
     // An attempt that was killed with us may have left a container of the same name behind.
     const cleared = await services.engine.remove(containerName(spec.runId, "agent"));
     if (!cleared.ok) return cleared;
     // The clocks begin with the container, not while it waits for its turn.
     const ran = await inContainerSlot(services, { spec, onInterrupt: "fail" }, () =>
-      runContainer(services, spec),
+      runContainer(services, spec, snapshot.first),
     );
     return ran.ok ? ok({ ending: ran.value }) : ran;
   },
@@ -60,6 +55,7 @@ export async function removeContainers(
 async function runContainer(
   services: RunServices,
   spec: RunSpec,
+  first: DiskUse | undefined,
 ): Promise<Result<AgentEnding, Failure>> {
   const container = containerSpec(spec, services.paths, "agent");
   const argv = services.engine.argv(container);
@@ -67,40 +63,14 @@ async function runContainer(
     services.paths.containerArgv,
     `${JSON.stringify({ version: 1, argv }, null, 2)}\n`,
   );
-  await using recorder = await agentRecorder(services, spec);
-  using clocks = startClocks(spec.limits, {
-    signal: services.signal,
-    onLimit: (name) => void services.engine.signal(container.name, name),
+  const passed = passedVariables(services, spec);
+  return watchContainer(services, spec, {
+    name: container.name,
+    startedAt: services.now().toISOString(),
+    limits: spec.limits,
+    first,
+    follow: (sink) => services.engine.run(container, sink, passed),
   });
-  using resources = watchResources(services.engine, container.name);
-  const startedAt = services.now().toISOString();
-  const end = await services.engine.run(
-    container,
-    {
-      onOutput(stream, chunk) {
-        clocks.sawOutput();
-        recorder.add(stream, chunk);
-      },
-    },
-    passedVariables(services, spec),
-  );
-  const endedAt = services.now().toISOString();
-  const missing = await recorder.finish();
-  const limit = clocks.reached();
-  if (!end.ok && limit === undefined) return end;
-  const exitCode = end.ok ? end.value.exitCode : 137;
-  const hitMemoryLimit = end.ok && end.value.outOfMemory;
-  const wasKilled = exitCode === KILLED || (isGvisor(spec) && exitCode === SANDBOX_ENDED);
-  const kind = limit ?? (wasKilled ? killedKind(hitMemoryLimit) : "finished");
-  const peaks = resources.seen();
-  const measured = peaks === undefined ? {} : { peaks };
-  const log = missing === undefined ? {} : { log: missing };
-  return ok({ kind, exitCode, startedAt, endedAt, hitMemoryLimit, ...measured, ...log });
-}
-
-/** Not every engine reports its memory limit, so a kill that was not ours may be that as well. */
-function killedKind(hitMemoryLimit: boolean): AgentEnding["kind"] {
-  return hitMemoryLimit ? "out-of-memory" : "killed";
 }
 
 function isGvisor({ engine }: RunSpec): boolean {
@@ -120,6 +90,8 @@ function passedVariables(services: RunServices, spec: RunSpec): Readonly<Record<
 export function refuseEnding(ending: AgentEnding, spec: RunSpec): Result<void, Failure> {
   switch (ending.kind) {
     case "finished":
+    // What it has left decides: it was done, by all signs.
+    case "completion-limit":
       return ok(undefined);
     case "wall-limit":
       return fail("agent-wall-limit", `The agent was ended after ${minutes(spec.limits.wallMs)}.`);
@@ -128,6 +100,8 @@ export function refuseEnding(ending: AgentEnding, spec: RunSpec): Result<void, F
         "agent-idle-limit",
         `The agent was ended because it printed nothing for ${minutes(spec.limits.idleMs)}.`,
       );
+    case "disk-limit":
+      return fail("disk-limit", `The agent was ended because ${whatGrew(ending, spec)}.`);
     case "out-of-memory":
       return fail(
         "agent-out-of-memory",
@@ -148,11 +122,29 @@ function processLimit(spec: RunSpec): string {
   return isGvisor(spec) ? `, at its limit of ${spec.container.pids} processes,` : "";
 }
 
-function mebibytes(spec: RunSpec): number {
-  return Math.round(spec.container.memoryBytes / 2 ** 20);
+function whatGrew({ disk }: AgentEnding, { limits }: RunSpec): string {
+  switch (disk?.over) {
+    case "bytes":
+      return `the snapshot had grown by ${inMebibytes(disk.bytes)} MiB, beyond its limit of ${inMebibytes(limits.diskBytes ?? 0)} MiB`;
+    case "entries":
+      return `the snapshot had ${disk.entries} files and directories more than at the start, beyond its limit of ${limits.files ?? 0}`;
+    case "depth":
+      return `the snapshot had directories nested deeper than ${LIMITS.pathDepth}, whose size cannot be measured`;
+    default:
+      return "the snapshot outgrew its limit on the disk";
+  }
 }
 
-function minutes(milliseconds: number): string {
+function inMebibytes(bytes: number): number {
+  return Math.round(bytes / 2 ** 20);
+}
+
+function mebibytes(spec: RunSpec): number {
+  return inMebibytes(spec.container.memoryBytes);
+}
+
+export function minutes(milliseconds: number): string {
+  if (milliseconds < 60_000) return `${Math.round(milliseconds / 100) / 10} seconds`;
   const value = Math.round(milliseconds / 600) / 100;
   return `${value} ${value === 1 ? "minute" : "minutes"}`;
 }

@@ -3,13 +3,13 @@ import { containerName } from "../../core/ids.ts";
 import { ARTIFACT, type Manifest } from "../../core/artifacts.ts";
 import { type Failure, fail } from "../../core/failures.ts";
 import type { AgentEnding, RunSpec } from "../../core/run-spec.ts";
-import { type Result, ok } from "../../core/result.ts";
+import { type Result, err, ok } from "../../core/result.ts";
 import { type Outbox, readOutbox, saveOutbox } from "../artifacts/outbox.ts";
 import { parseManifest } from "../artifacts/manifest.ts";
 import { record } from "../drive.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
-import { refuseEnding } from "./agent.ts";
+import { minutes, refuseEnding } from "./agent.ts";
 
 export interface Collected {
   readonly collected: {
@@ -63,8 +63,10 @@ export const collectStage: Stage<Input, Collected> = {
         `The container ended with status ${ending.exitCode} before the guest could start: Node cannot be run in the image ${spec.image.name}.`,
         { cure: "See `guardloop logs RUN`, and use an image with Git and Node 18 or newer." },
       );
+    const exported = refuseUnexported(outbox.value, ending, spec);
+    if (!exported.ok) return exported;
     const collected = check(outbox.value, spec);
-    if (!collected.ok) return collected;
+    if (!collected.ok) return sayWhenEnded(collected.error, ending, spec);
     return ok({ collected: collected.value });
   },
   async observe(services) {
@@ -95,7 +97,7 @@ export function check(outbox: Outbox, spec: RunSpec): Result<Collected["collecte
   const manifest = parseManifest(outbox.manifest);
   const started = manifest.ok ? refuseNotStarted(manifest.value, outbox, spec) : ok(undefined);
   if (!started.ok) return started;
-  const ended = manifest.ok ? howAgentEnded(manifest.value) : "";
+  const ended = manifest.ok ? howAgentEnded(manifest.value, spec) : "";
   const taskId = checkTaskId(outbox.taskId, spec, ended);
   if (!taskId.ok) return taskId;
   const message = checkMessage(outbox.commitMessage, ended);
@@ -137,11 +139,52 @@ function refuseNotStarted(
   );
 }
 
+/** The completion clock was reached, and the manifest, which is written last, is not there. */
+function refuseUnexported(
+  outbox: Outbox,
+  ending: AgentEnding,
+  spec: RunSpec,
+): Result<void, Failure> {
+  if (ending.kind !== "completion-limit" || outbox.manifest !== undefined) return ok(undefined);
+  return fail("agent-completion-limit", `${doneButNotEnded(ending, spec)}, unfinished.`);
+}
+
+function sayWhenEnded(
+  failure: Failure,
+  ending: AgentEnding,
+  spec: RunSpec,
+): Result<never, Failure> {
+  if (ending.kind !== "completion-limit") return err(failure);
+  return err({ ...failure, message: `${failure.message} ${doneButNotEnded(ending, spec)}.` });
+}
+
+/** A sentence about an agent that the completion clock ended, without its full stop. */
+export function doneButNotEnded({ expected }: AgentEnding, { limits }: RunSpec): string {
+  const after = minutes(limits.completionMs ?? 0);
+  switch (expected) {
+    case "export":
+      return `The agent had ended, and the export of its work was ended after ${after}`;
+    case "said":
+      return `The agent had said that it was done, did not end, and was ended after ${after}`;
+    default:
+      return `The agent had left the files that are required, was silent for ${after}, and was ended`;
+  }
+}
+
 /** Points at the cause where the agent did not end well; empty otherwise. */
-function howAgentEnded({ agent }: Manifest): string {
-  if (agent.outcome === "signalled") return ` It was ended by ${agent.signal ?? "a signal"}.`;
-  if (agent.exitCode === null || agent.exitCode === 0) return "";
-  return ` It ended with status ${agent.exitCode}.`;
+function howAgentEnded({ agent, limitsHit }: Manifest, { container }: RunSpec): string {
+  const limits = [
+    (limitsHit?.memory ?? 0) > 0
+      ? ` A program in the container was ended at the memory limit of ${Math.round(container.memoryBytes / 2 ** 20)} MiB.`
+      : "",
+    (limitsHit?.processes ?? 0) > 0
+      ? ` The container hit its limit of ${container.pids} processes.`
+      : "",
+  ].join("");
+  if (agent.outcome === "signalled")
+    return ` It was ended by ${agent.signal ?? "a signal"}.${limits}`;
+  if (agent.exitCode === null || agent.exitCode === 0) return limits;
+  return ` It ended with status ${agent.exitCode}.${limits}`;
 }
 
 function checkTaskId(

@@ -1,7 +1,7 @@
 import { copyFile, lstat, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { failure } from "../../core/failures.ts";
-import type { RunSpec } from "../../core/run-spec.ts";
+import type { DiskUse, RunSpec } from "../../core/run-spec.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { giveTo } from "../../files/ownership.ts";
 import { removeTree } from "../../files/remove-tree.ts";
@@ -9,6 +9,7 @@ import { writeAtomic } from "../../files/write-atomic.ts";
 import type { SnapshotLayout } from "../../git/snapshot.ts";
 import type { Failure } from "../../core/failures.ts";
 import type { Lease } from "../../lease/port.ts";
+import { firstDiskUse } from "../container/disk-watch.ts";
 import { type OverlayReport, copyOverlay } from "../snapshot/overlay.ts";
 import { IN_CONTAINER } from "../paths.ts";
 import type { RunServices } from "../services.ts";
@@ -17,7 +18,12 @@ import { makeThrowaway } from "../snapshot/throwaway.ts";
 import { writeJob } from "./spec.ts";
 
 export interface Snapshotted {
-  readonly snapshot: { readonly overlayFiles: number; readonly keptOut: number };
+  readonly snapshot: {
+    readonly overlayFiles: number;
+    readonly keptOut: number;
+    /** What it takes on the disk before the agent starts. */
+    readonly first: DiskUse;
+  };
 }
 
 interface Input {
@@ -71,7 +77,11 @@ async function makeSnapshot(
   await writeReport(services, report);
   await writeJob(paths, spec, overlayPaths);
   return ok({
-    snapshot: { overlayFiles: overlayPaths.length, keptOut: report.keptOut.length },
+    snapshot: {
+      overlayFiles: overlayPaths.length,
+      keptOut: report.keptOut.length,
+      first: await firstDiskUse(paths),
+    },
   });
 }
 

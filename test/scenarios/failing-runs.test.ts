@@ -72,7 +72,12 @@ describe("the wait between failures", () => {
     planOf(world, 4);
     const ended = await world.run("exit 0", [
       "--keep-going",
-      ...["--max-tasks", "4", "--backoff-seconds", "0.1", "--backoff-max-seconds", "0.2"],
+      "--max-tasks",
+      "4",
+      "--backoff-seconds",
+      "0.1",
+      "--backoff-max-seconds",
+      "0.2",
     ]);
     expect(
       [...ended.stderr.matchAll(/Waiting (\S+) s after (.*) before/g)].map((one) => one.slice(1)),

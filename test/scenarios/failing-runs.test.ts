@@ -143,8 +143,8 @@ describe("across invocations", () => {
     world.faults({ runRefused: true });
     await world.run("exit 0", ["--give-up-after", "1"]);
     world.faults({});
-    expect((await reasonsOf(world)).get("T1")).toBeNull();
-    await world.run("exit 0");
+    await world.run("exit 0", ["--give-up-after", "1"]);
+    expect(await runsOf(world)).toHaveLength(2);
     const args = ["run", "--give-up-after", "1", "--agent", "command", "--", "true"];
     await refuse(world, args, { code: "no-runnable-task" });
     expect((await world.run(ASSIGNED_AGENT, ["--give-up-after", "0"])).code).toBe(0);

@@ -128,6 +128,7 @@ async function failures(): Promise<void> {
   world.commit("Again");
   await run(world, "echo T9 > $GUARDLOOP_ARTIFACTS/selected-task-id.txt; echo x > x.txt");
   await call(world, "show @last");
+  await call(world, "compare @last");
   await call(world, "salvage @last --task T1 --message Half");
   world.faults({ runRefused: true });
   await run(world, "true");

@@ -104,6 +104,10 @@ describe("run --attempts", () => {
     expect(ended.stderr).toMatch(/^T2#3 .*attempt 3 of 3, agent command/m);
     const runs = await compared(world, "--task", "T2");
     expect(runs.map((run) => run.attempt?.number)).toEqual([1, 2, 3]);
+    // One of them means all of them; the page of a run says so.
+    expect(await compared(world, runs[1]?.id ?? "")).toEqual(runs);
+    const page = await succeed(world, ["show", runs[1]?.id ?? ""]);
+    expect(page.stdout).toContain(`2 of 3; see them all: guardloop compare ${runs[1]?.id}`);
   });
 
   test("several agents take turns, and what each says of its use of the model is shown", async () => {

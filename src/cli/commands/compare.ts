@@ -4,7 +4,7 @@ import { type Result, ok } from "../../core/result.ts";
 import type { RunRecord } from "../../core/run-record.ts";
 import type { History } from "../../history/port.ts";
 import { taskOf } from "../../run/choice/track-record.ts";
-import { newestAttempts } from "../../run/compare/attempts.ts";
+import { attemptsOf, newestAttempts } from "../../run/compare/attempts.ts";
 import { type MeasuredRun, measureRun } from "../../run/compare/measure-run.ts";
 import { type Context, historyOf, principalOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define, textOption } from "../define.ts";
@@ -16,7 +16,7 @@ export function compareCommand(context: Context, finish: Finish): Command {
     name: "compare",
     summary: "show attempts at one task side by side",
     description:
-      "Shows runs side by side: state, agent, validation, size of the change, findings, time, tokens, cost and the most that the container used. Without an argument these are the newest attempts that `guardloop run --attempts` made here; with --task the newest attempts at that task, or all its runs where there were no attempts. Sizes and findings are computed from the imported commits; tokens and cost are what the agent says.",
+      "Shows runs side by side: state, agent, validation, size of the change, findings, time, tokens, cost and the most that the container used. Without an argument these are the newest attempts that `guardloop run --attempts` made here; with --task the newest attempts at that task, or all its runs where there were no attempts; with one attempt all that belong to it. Sizes and findings are computed from the imported commits; tokens and cost are what the agent says.",
     exits: [EXIT.done, EXIT.usage, EXIT.refused],
     examples: [
       "guardloop compare",
@@ -85,6 +85,10 @@ function namedRuns(
       );
     if (!found.some((one) => one.id === run.value.id)) found.push(run.value);
   }
+  const [only] = found;
+  // One run is nothing to compare; one of several attempts means all of them.
+  if (found.length === 1 && only !== undefined && only.attempt !== null)
+    return ok(attemptsOf(history.runs(repositoryId), only.attempt.group));
   return ok(found);
 }
 

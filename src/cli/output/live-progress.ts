@@ -35,7 +35,7 @@ export function liveProgress(
   if (live === undefined) return { report: lines, [Symbol.dispose]: () => undefined };
   const running = new Map<string, Now>();
   const names = runLabels();
-  const draw = (): void => drawRunning(live, { running, names }, now().getTime());
+  const draw = (): void => drawRunning(live, { running, names, labels }, now().getTime());
   const ticker = setInterval(draw, REDRAW_MS);
   ticker.unref();
   return {
@@ -72,12 +72,18 @@ function note(running: Map<string, Now>, progress: Progress, now: Date): void {
 
 function drawRunning(
   live: LiveLines,
-  { running, names }: { readonly running: ReadonlyMap<string, Now>; readonly names: RunLabels },
+  at: {
+    readonly running: ReadonlyMap<string, Now>;
+    readonly names: RunLabels;
+    readonly labels: Labels;
+  },
   nowMs: number,
 ): void {
+  const { running, names, labels } = at;
   const drawn = [...running].filter(([, { sinceMs }]) => nowMs - sinceMs >= QUICK_MS);
   if (drawn.length === 0) live.erase();
-  else if (running.size === 1) live.draw(drawn.flatMap(([, one]) => linesFor(one, nowMs)));
+  else if (labels === "none" && running.size === 1)
+    live.draw(drawn.flatMap(([, one]) => linesFor(one, nowMs)));
   else live.draw(drawn.map(([runId, one]) => lineFor(one, nowMs, names.of(runId))));
 }
 

@@ -114,6 +114,9 @@ function printSaved(row: Row, run: RunRecord): void {
 }
 
 function printSurroundings(row: Row, { run, spec, leasePath }: RunFacts): void {
+  const { attempt } = run;
+  if (attempt !== null)
+    row("Attempt", `${attempt.number} of ${attempt.of}; see them all: guardloop compare ${run.id}`);
   row("Agent", run.agent, `, network ${run.network}`);
   if (spec === undefined) return;
   const agents = spec.image.labels?.["guardloop.image.agents"];

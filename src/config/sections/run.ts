@@ -22,7 +22,7 @@ export const maxTasks = setting({
   schema: z.int().min(1).max(1000),
   expects: "a whole number from 1 to 1000",
   standard: 1,
-  description: "How many tasks one invocation takes, one after another.",
+  description: "How many tasks one invocation takes.",
   loosening: "never",
 });
 

@@ -1,4 +1,4 @@
-import { type Failure, isTasksFault } from "../../core/failures.ts";
+import { type Failure, failure, isTasksFault } from "../../core/failures.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import type { Invocation } from "../choice/prepare.ts";
 import type { SeriesEnd, SeriesRun } from "./series.ts";
@@ -30,6 +30,11 @@ export interface Course {
   readonly end: () => Result<SeriesEnd, Failure>;
 }
 
+/** Ctrl-C came before the first run. */
+const NOTHING_BEGUN = failure("interrupted", "The series was interrupted before a run began.", {
+  cure: "Nothing was created; run `guardloop run` again.",
+});
+
 export function newCourse({ shape, settings, head }: Invocation): Course {
   const rules = settings.run;
   const order: string[] = [];
@@ -40,13 +45,13 @@ export function newCourse({ shape, settings, head }: Invocation): Course {
   let failuresInARow = 0;
   let why: string | undefined;
   let nothingLeft: Failure | undefined;
-  let failure: SeriesEnd["failure"];
+  let first: SeriesEnd["failure"];
   let stack: StackTop = { base: head.commit, parentRun: null };
   const stop = (reason: string): void => {
     why ??= reason;
   };
   const failed = (runId: string, because: Failure): void => {
-    failure ??= { runId, failure: because };
+    first ??= { runId, failure: because };
     failures += 1;
     failuresInARow += 1;
     if (rules.maxFailures > 0 && failures >= rules.maxFailures)
@@ -79,14 +84,14 @@ export function newCourse({ shape, settings, head }: Invocation): Course {
     tried: () => tried,
     failuresInARow: () => failuresInARow,
     end() {
-      if (nothingLeft !== undefined && order.length === 0) return err(nothingLeft);
+      if (order.length === 0) return err(nothingLeft ?? NOTHING_BEGUN);
       const runs = ended.toSorted((a, b) => order.indexOf(a.runId) - order.indexOf(b.runId));
       const newest = order.at(-1);
       // The end of the plan is a good one; a full disk is a failure that no run is to blame for.
       if (nothingLeft !== undefined && newest !== undefined && !isPlansEnd(nothingLeft))
         failure ??= { runId: newest, failure: nothingLeft };
       const last = nothingLeft === undefined ? asMany(shape) : workedOff(nothingLeft, tried);
-      return ok({ runs, failure, why: why ?? last });
+      return ok({ runs, failure: first, why: why ?? last });
     },
   };
 }

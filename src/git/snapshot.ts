@@ -1,10 +1,10 @@
-import { copyFile, mkdir, stat, utimes, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { HostEnvironment } from "../core/environment.ts";
 import type { Failure } from "../core/failures.ts";
 import { DEADLINES } from "../core/limits.ts";
 import { type Result, ok } from "../core/result.ts";
-import { type Git, gitOutput, sealedGit } from "./git.ts";
+import { type Git, gitOutput, gitText, sealedGit } from "./git.ts";
 
 export interface SnapshotLayout {
   /** Absolute path of the git program. */
@@ -38,8 +38,19 @@ export async function fillBaseStore(
     "--initial-branch=base",
   ]);
   if (!made.ok) return made;
+  const objects = await gitText(source, [
+    "rev-parse",
+    "--path-format=absolute",
+    "--git-path",
+    "objects",
+  ]);
+  if (!objects.ok) return objects;
+  // Git writes a pack among its own objects first and then renames it: it must be the store that packs, since the
+  // repository may be on another file system.
+  const alternates = join(layout.storeDir, "objects/info/alternates");
+  await writeFile(alternates, `${objects.value}\n`);
   const packed = await gitOutput(
-    source,
+    store,
     [
       "pack-objects",
       "--revs",
@@ -49,6 +60,7 @@ export async function fillBaseStore(
     ],
     { stdin: `${layout.base}\n`, deadlineMs: DEADLINES.gitLongMs },
   );
+  await rm(alternates);
   return packed.ok ? ok(store) : packed;
 }
 

@@ -82,12 +82,12 @@ export async function worthOfDirectory(
   if (files.length > MOST_FILES) return `it has more than ${MOST_FILES} files`;
   const odd = files.find((name) => name.includes("\n") || name.endsWith("/"));
   if (odd !== undefined) return `it has ${JSON.stringify(odd)}, which is not looked into`;
-  return firstUnknown(git, path, files);
+  return firstUnknown(git, { path, over }, files);
 }
 
 async function firstUnknown(
   git: Git,
-  path: string,
+  { path, over }: { readonly path: string; readonly over: readonly string[] },
   files: readonly string[],
 ): Promise<string | undefined> {
   const regular: string[] = [];
@@ -99,10 +99,14 @@ async function firstUnknown(
   }
   if (regular.length === 0) return undefined;
   const paths = Buffer.from(regular.map((file) => `${file}\n`).join(""), "latin1");
-  const hashed = await gitText(gitIn(git, path), ["hash-object", "--no-filters", "--stdin-paths"], {
-    ...LONG,
-    stdin: paths,
-  });
+  const hashed = await gitText(
+    gitIn(git, path),
+    [...over, "hash-object", "--no-filters", "--stdin-paths"],
+    {
+      ...LONG,
+      stdin: paths,
+    },
+  );
   if (!hashed.ok) return `its files cannot be read: ${hashed.error.message}`;
   const known = await gitText(git, ["cat-file", "--batch-check=%(objecttype)"], {
     ...LONG,

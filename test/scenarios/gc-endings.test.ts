@@ -53,7 +53,7 @@ test(
         }
         expect(outcomes(await runsOf(world))).toEqual(expected(sequence));
       }),
-      propertyRuns(4),
+      propertyRuns(3),
     );
   },
 );

@@ -24,12 +24,14 @@ export function doctorCommand(context: Context, finish: Finish): Command {
 interface Fixed {
   readonly done: readonly string[];
   readonly failed: readonly string[];
+  /** As they are afterwards. */
+  readonly checks: readonly Check[];
 }
 
 async function perform(call: Call): Promise<CommandEnd> {
   const found = await allChecks(call);
-  const fixed = call.options.fix === true ? await fix(found) : undefined;
-  const checks = fixed === undefined ? found : await allChecks(call);
+  const fixed = call.options.fix === true ? await fixAll(call, found) : undefined;
+  const checks = fixed?.checks ?? found;
   const status = checks.some((check) => check.verdict === "problem") ? EXIT.refused : EXIT.done;
   const { output } = call.context;
   if (call.format === "json") {
@@ -54,8 +56,23 @@ async function perform(call: Call): Promise<CommandEnd> {
   return ok(status);
 }
 
+/** What one thing that was mended leaves, such as the lock of a run that is recovered now, is mended in a second round. */
+async function fixAll(call: Call, found: readonly Check[]): Promise<Fixed> {
+  const first = await fix(found);
+  const after = await allChecks(call);
+  const known = new Set(found.map(({ text }) => text));
+  const fresh = after.filter(({ text, mend }) => mend !== undefined && !known.has(text));
+  if (fresh.length === 0) return { ...first, checks: after };
+  const second = await fix(fresh);
+  return {
+    done: [...first.done, ...second.done],
+    failed: [...first.failed, ...second.failed],
+    checks: await allChecks(call),
+  };
+}
+
 /** One after another, and each only once, however many checks it mends. */
-async function fix(checks: readonly Check[]): Promise<Fixed> {
+async function fix(checks: readonly Check[]): Promise<Omit<Fixed, "checks">> {
   const done: string[] = [];
   const failed: string[] = [];
   for (const mend of new Set(checks.map((check) => check.mend))) {

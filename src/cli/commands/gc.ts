@@ -42,7 +42,7 @@ async function perform(call: Call): Promise<CommandEnd> {
   const house = await houseServices(context, history, { scope, flags: settingFlags(call) });
   if (!house.ok) return house;
   const { services } = house.value;
-  const found = await survey(services, context.interrupt);
+  const found = await survey(services, context.interrupt, "all");
   const mode = options.yes === true ? "remove" : "dry-run";
   const done =
     mode === "remove"

@@ -22,7 +22,7 @@ export async function tidyQuietly(
   signal: AbortSignal,
 ): Promise<Tidied | undefined> {
   try {
-    const { items } = await survey(services, signal);
+    const { items } = await survey(services, signal, "any-time");
     const mayGo = items.filter(({ when }) => when === "any-time");
     if (mayGo.length === 0) return undefined;
     const done = await clean(services, mayGo, signal);

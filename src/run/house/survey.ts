@@ -15,9 +15,14 @@ import { surveyWorktrees } from "./worktrees.ts";
  * Everything that may go, and what is old and stays. Changes nothing. What belongs to one of the given repositories is
  * looked at, and what belongs to none.
  *
+ * @param wanted `any-time`: not what only a person may remove, however long it would take to measure.
  * @param signal when it is aborted, the rest is not looked at.
  */
-export async function survey(services: HouseServices, signal: AbortSignal): Promise<Survey> {
+export async function survey(
+  services: HouseServices,
+  signal: AbortSignal,
+  wanted: "all" | "any-time",
+): Promise<Survey> {
   const ids = new Set(services.repositories.map(({ principal }) => principal.repositoryId));
   const looks = [
     () => surveyTrash(services),
@@ -25,7 +30,7 @@ export async function survey(services: HouseServices, signal: AbortSignal): Prom
     () => surveySnapshots(services, (run) => ids.has(run.repositoryId)),
     () => surveyImageBuilds(services),
     () => surveyImages(services),
-    () => surveyGonePools(services),
+    ...(wanted === "all" ? [() => surveyGonePools(services)] : []),
     ...services.repositories.flatMap((repository) => [
       () => surveyWorktrees(services, repository),
       () => surveyBranches(services, repository),

@@ -20,26 +20,36 @@ export async function removeTree(path: string): Promise<void> {
   }
 }
 
+/**
+ * `rm` works on many entries at once, and those it had begun with go on after it has failed on one: what it removes
+ * meanwhile is as good as removed by us.
+ */
+function unlessGone(error: unknown): undefined {
+  if (errnoOf(error) !== "ENOENT") throw error;
+  return undefined;
+}
+
 async function takeApart(root: Buffer): Promise<void> {
   const stat = await lstat(root).catch(() => undefined);
   if (stat === undefined) return;
-  if (!stat.isDirectory()) return unlink(root);
-  await chmod(root, 0o700);
+  if (!stat.isDirectory()) return unlink(root).catch(unlessGone);
+  await chmod(root, 0o700).catch(unlessGone);
   // What lay too deep was moved up to here meanwhile, so one round need not be enough.
-  while ((await readdir(root)).length > 0) await empty(root, root);
-  await rmdir(root);
+  while ((await entriesOf(root)).length > 0) await empty(root, root);
+  await rmdir(root).catch(unlessGone);
 }
 
 async function empty(directory: Buffer, root: Buffer): Promise<void> {
-  for (const entry of await readdir(directory, { withFileTypes: true, encoding: "buffer" })) {
+  for (const entry of await entriesOf(directory)) {
     const child = Buffer.concat([directory, SLASH, entry.name]);
     if (!entry.isDirectory()) {
-      await unlink(child);
+      await unlink(child).catch(unlessGone);
       continue;
     }
-    await chmod(child, 0o700);
+    await chmod(child, 0o700).catch(unlessGone);
     if (child.length > LONG_PATH_BYTES) {
-      await rename(child, Buffer.concat([root, Buffer.from(`/.deep-${randomUUID()}`)]));
+      const nearer = Buffer.concat([root, Buffer.from(`/.deep-${randomUUID()}`)]);
+      await rename(child, nearer).catch(unlessGone);
       continue;
     }
     await empty(child, root);
@@ -50,8 +60,13 @@ async function empty(directory: Buffer, root: Buffer): Promise<void> {
 /** A directory of the root that got something moved into it meanwhile is left for the next round. */
 async function removeDirectory(path: Buffer): Promise<void> {
   try {
-    await rmdir(path);
+    await rmdir(path).catch(unlessGone);
   } catch (error) {
     if (errnoOf(error) !== "ENOTEMPTY") throw error;
   }
+}
+
+async function entriesOf(directory: Buffer) {
+  const entries = readdir(directory, { withFileTypes: true, encoding: "buffer" });
+  return (await entries.catch(unlessGone)) ?? [];
 }

@@ -242,6 +242,8 @@ describe("what each finding is about", () => {
       "plan-changed-elsewhere",
       "agent-failed",
       "memory-limit",
+      "process-limit",
+      "did-not-end",
       "declared-loss",
       "left-behind",
       "authorship",

@@ -178,11 +178,13 @@ function kill() {
   const signal = (argv.find((one) => one.startsWith("--signal=")) ?? "--signal=KILL").slice(
     "--signal=".length,
   );
+  const known = JSON.parse(readFileSync(file, "utf8"));
   try {
-    process.kill(JSON.parse(readFileSync(file, "utf8")).pid, `SIG${signal}`);
+    process.kill(known.pid, `SIG${signal}`);
   } catch {
     die(`Error: container ${name} is not running`, 1);
   }
+  if (signal === "KILL") endProcessesOf(known.run);
 }
 
 function rm() {
@@ -195,10 +197,21 @@ function rm() {
   if (!existsSync(file)) noSuchContainer(name);
   if (faults.removeRefused === true)
     die(`Error response from daemon: container ${name}: could not kill: permission problem`, 1);
+  const known = JSON.parse(readFileSync(file, "utf8"));
   try {
-    process.kill(-JSON.parse(readFileSync(file, "utf8")).pid, "SIGKILL");
+    process.kill(-known.pid, "SIGKILL");
   } catch {}
+  endProcessesOf(known.run);
   rmSync(file, { force: true });
+}
+
+/** With its first process a container is gone, and everything in it. Here the run's id in the environment says what is. */
+function endProcessesOf(runId) {
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name)))
+    try {
+      const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+      if (environment.includes(`GUARDLOOP_RUN_ID=${runId}`)) process.kill(Number(pid), "SIGKILL");
+    } catch {}
 }
 
 /** Prints the status of a container when it has ended, like an engine that keeps it for whoever asked in time. */
@@ -321,7 +334,8 @@ async function runGuest() {
   const known = { pid: child.pid, run: labels["guardloop.run"], state: labels["guardloop.state"] };
   writeFileSync(join(containers, name), JSON.stringify(known));
   appendFileSync(startedFile, `${name}\n`);
-  const status = await ended(child);
+  const status = await endOf(child);
+  endProcessesOf(known.run);
   mkdirSync(join(here, "ended"), { recursive: true });
   writeFileSync(join(here, "ended", name), String(status));
   if (!isValidation) after(onHost, name);
@@ -353,7 +367,7 @@ function keepOutput(child, name) {
 }
 
 /** What the first process left running may hold its pipes; in a real container it would be gone. */
-function ended(child) {
+function endOf(child) {
   return new Promise((resolve) => {
     const done = () => resolve(child.signalCode === null ? child.exitCode : 137);
     child.on("close", done);

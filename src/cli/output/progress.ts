@@ -80,6 +80,13 @@ function linesOf({ event, runId }: StoredEvent): readonly (readonly Segment[])[]
       const where = `: ${which}agent ${event.agent} on ${event.branch} at ${event.base.slice(0, 12)}${parent}`;
       return [[bold(`Run ${runId}`), where]];
     }
+    case "run-adopted":
+      return [
+        [
+          bold(`Run ${runId}`),
+          ": its process died, its agent goes on here (Ctrl-C ends it in order)",
+        ],
+      ];
     case "task-selected":
       return [["  ", dim("task      "), bold(event.task)]];
     case "validated":

@@ -133,10 +133,7 @@ async function fromContainer(
 
 async function endingOf(adopted: Adopted): Promise<Result<AgentEnding, Failure>> {
   const { services, run, spec, startedAt } = adopted;
-  if (adopted.container === "ended") {
-    const endedAt = services.now().toISOString();
-    return ok({ kind: "finished", exitCode: 0, startedAt, endedAt, hitMemoryLimit: false });
-  }
+  if (adopted.container === "ended") return ok(await endedMeanwhile(adopted));
   const started = new Date(startedAt);
   const output = await lastOutput(services, started);
   await markGap(services);
@@ -149,6 +146,19 @@ async function endingOf(adopted: Adopted): Promise<Result<AgentEnding, Failure>>
     first: firstDiskUse(run),
     follow: (sink) => follow(adopted, { started, output }, sink),
   });
+}
+
+/**
+ * The guest was told to stop where the engine ended the container because its client was gone, as Podman does at the
+ * container's next output: then the agent did not finish.
+ */
+async function endedMeanwhile({ services, startedAt }: Adopted): Promise<AgentEnding> {
+  const outbox = await readOutbox(services.paths.outbox);
+  const manifest = parseManifest(outbox.ok ? outbox.value.manifest : undefined);
+  const stopped = manifest.ok && manifest.value.agent.outcome === "stopped";
+  const endedAt = services.now().toISOString();
+  const kind = stopped ? "interrupted" : "finished";
+  return { kind, exitCode: 0, startedAt, endedAt, hitMemoryLimit: false };
 }
 
 async function follow(

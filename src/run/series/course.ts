@@ -89,7 +89,7 @@ export function newCourse({ shape, settings, head }: Invocation): Course {
       const newest = order.at(-1);
       // The end of the plan is a good one; a full disk is a failure that no run is to blame for.
       if (nothingLeft !== undefined && newest !== undefined && !isPlansEnd(nothingLeft))
-        failure ??= { runId: newest, failure: nothingLeft };
+        first ??= { runId: newest, failure: nothingLeft };
       const last = nothingLeft === undefined ? asMany(shape) : workedOff(nothingLeft, tried);
       return ok({ runs, failure: first, why: why ?? last });
     },

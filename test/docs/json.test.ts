@@ -45,7 +45,7 @@ beforeAll(async () => {
   await whileItRuns();
   await selftest();
   await image();
-}, 240_000);
+}, 480_000);
 
 afterAll(() => world[Symbol.dispose]());
 

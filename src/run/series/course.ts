@@ -111,10 +111,10 @@ function asMany({ kind, most }: Invocation["shape"]): string {
   return most === 1 ? `One ${noun} was asked for.` : `${most} ${noun}s were asked for.`;
 }
 
-function workedOff(failure: Failure, tried: ReadonlyMap<string, string>): string {
-  if (failure.code !== "no-runnable-task" && failure.code !== "tasks-claimed")
-    return failure.message;
+function workedOff(because: Failure, tried: ReadonlyMap<string, string>): string {
+  if (because.code !== "no-runnable-task" && because.code !== "tasks-claimed")
+    return because.message;
   if (tried.size > 0)
     return `Nothing else can be run now: ${[...tried.keys()].join(", ")} failed or made no progress here.`;
-  return `The plan is worked off: ${failure.message}`;
+  return `The plan is worked off: ${because.message}`;
 }

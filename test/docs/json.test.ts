@@ -56,7 +56,7 @@ beforeAll(async () => {
   await selftest();
   await image();
   await keepingHouse();
-}, 240_000);
+}, 480_000);
 
 afterAll(() => world[Symbol.dispose]());
 

@@ -115,11 +115,11 @@ function asMany({ kind, most }: Invocation["shape"]): string {
   return most === 1 ? `One ${noun} was asked for.` : `${most} ${noun}s were asked for.`;
 }
 
-function workedOff(failure: Failure, tried: ReadonlyMap<string, string>): string {
-  if (!isPlansEnd(failure)) return failure.message;
+function workedOff(because: Failure, tried: ReadonlyMap<string, string>): string {
+  if (!isPlansEnd(because)) return because.message;
   if (tried.size > 0)
     return `Nothing else can be run now: ${[...tried.keys()].join(", ")} failed or made no progress here.`;
-  return `The plan is worked off: ${failure.message}`;
+  return `The plan is worked off: ${because.message}`;
 }
 
 function isPlansEnd({ code }: Failure): boolean {

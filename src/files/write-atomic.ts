@@ -3,14 +3,15 @@ import { dirname } from "node:path";
 
 /**
  * Replaces a file as one step that survives a crash: afterwards it holds the old bytes or the new ones.
- * May be called again after a crash; a left-over `.tmp` file is overwritten.
+ * May be called again after a crash, and by two processes at once: the last one wins, and neither takes the other's
+ * unfinished file. One that a crash leaves is read by nobody.
  */
 export async function writeAtomic(
   path: string,
   content: string | Uint8Array,
   mode = 0o600,
 ): Promise<void> {
-  const temporary = `${path}.tmp`;
+  const temporary = `${path}.${process.pid}.tmp`;
   const handle = await open(temporary, "w", mode);
   try {
     await handle.chmod(mode);

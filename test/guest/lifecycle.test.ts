@@ -109,7 +109,8 @@ test("a required artifact that is missing or bad is named", async () => {
     agent: `rm "$GUARDLOOP_ARTIFACTS/last-commit-message.txt"; printf 'T-1\\nT-2\\n' > "$GUARDLOOP_ARTIFACTS/selected-task-id.txt"`,
   });
   expect(run.code).toBe(71);
-  expect(run.output.split("\n").slice(0, 3)).toEqual([
+  expect(run.output.split("\n").slice(0, 4)).toEqual([
+    "guardloop guest: the agent has ended; exporting what it left.",
     "guardloop guest: selected-task-id.txt has more than one line.",
     "guardloop guest: last-commit-message.txt is missing.",
     "guardloop guest: patches is empty: nothing was changed.",

@@ -97,7 +97,7 @@ describe("a container that outlived its guardloop", () => {
     world.commit("Adopt");
     const agent = waitingAgent(world);
     await orphanedRun(world, agent.script);
-    const next = world.run(`${GOOD_AGENT}`, [], {
+    const next = world.run(GOOD_AGENT, [], {
       onStderr: (text) => {
         if (text.includes("its agent goes on here")) agent.letGo();
       },
@@ -217,7 +217,7 @@ describe.each(["docker", "scripted-podman"] as const)("on %s, a container", (eng
     const [run] = await runsOf(world);
     expect(run).toMatchObject({ state: "ready", task: "T1" });
     expect(agentLogs(world)).toContain("went on");
-    if (engine === "docker") expect(dockerContainersOf(run?.id ?? "")).toBe("");
+    expect(engine === "docker" ? dockerContainersOf(run?.id ?? "") : "").toBe("");
     await expectClean(world, before);
   });
 });

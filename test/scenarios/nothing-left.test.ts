@@ -23,7 +23,7 @@ interface Ending {
   readonly script: string;
   readonly flags?: readonly string[];
   /** What a person does when the agent has started. */
-  readonly then?: (world: World, run: StartedRun) => Promise<unknown> | void;
+  readonly act?: (world: World, run: StartedRun) => Promise<unknown> | void;
   /** `running` where the process was ended at once: recovery brings the run to its end. */
   readonly state: "ready" | "failed" | "interrupted" | "running";
   readonly code?: string;
@@ -76,17 +76,17 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     state: "failed",
     code: "disk-limit",
   },
-  "Ctrl-C": { script: FOREVER, then: signal("SIGINT"), state: "interrupted" },
-  "Ctrl-C twice": { script: FOREVER, then: twice, state: "running" },
-  SIGTERM: { script: FOREVER, then: signal("SIGTERM"), state: "interrupted" },
+  "Ctrl-C": { script: FOREVER, act: signal("SIGINT"), state: "interrupted" },
+  "Ctrl-C twice": { script: FOREVER, act: twice, state: "running" },
+  SIGTERM: { script: FOREVER, act: signal("SIGTERM"), state: "interrupted" },
   "guardloop stop": {
     script: FOREVER,
-    then: (world) => world.guardloop(["stop", "@last"]),
+    act: (world) => world.guardloop(["stop", "@last"]),
     state: "interrupted",
   },
   "guardloop stop --now": {
     script: FOREVER,
-    then: (world) => world.guardloop(["stop", "@last", "--now"]),
+    act: (world) => world.guardloop(["stop", "@last", "--now"]),
     state: "interrupted",
   },
 };
@@ -100,12 +100,12 @@ describe.each(["scripted", "docker"] as const)("on the %s engine", (engine) => {
     using world = makeWorld(engine);
     const before = checkoutDigest(world);
     const started = await startedRun(world, `${LITTER} ${at.script}`, at.flags);
-    await at.then?.(world, started);
+    await at.act?.(world, started);
     await started.ended;
     const [run] = await runsOf(world);
     expect(run).toMatchObject({ state: at.state, ...(at.code && { failure: { code: at.code } }) });
     if (at.state === "running") await world.guardloop(["recover"]);
-    if (engine === "docker") expect(dockerContainersOf(run?.id ?? "")).toBe("");
+    expect(engine === "docker" ? dockerContainersOf(run?.id ?? "") : "").toBe("");
     expect(leftovers(world)).toEqual([]);
     await expectNoProgramLeft(world);
     expect(checkoutDigest(world, /^refs\/heads\/agent\//)).toBe(before);

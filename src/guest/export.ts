@@ -16,6 +16,8 @@ import { GUEST_VERSION } from "./version.ts";
 
 export interface ExportContext extends DraftContext {
   readonly agent: AgentReport;
+  /** What the agent's program says of itself. */
+  readonly agentVersion: string | undefined;
 }
 
 /** What one attempt starts from: the agent's HEAD, or the base and the files alone. */
@@ -97,7 +99,7 @@ function withLeftovers(history: History, leftovers: ExportedCommit | undefined):
 }
 
 async function describe(
-  { job, agent }: ExportContext,
+  { job, agent, agentVersion }: ExportContext,
   { own, swept, committedLeftovers }: Gathered,
   draft: Draft,
 ): Promise<Manifest> {
@@ -120,6 +122,7 @@ async function describe(
       guest: GUEST_VERSION,
       node: process.versions.node,
       git: (await mustText(own.git, ["--version"])).replace(/^git version /, ""),
+      agent: agentVersion,
     },
   };
 }

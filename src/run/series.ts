@@ -131,7 +131,7 @@ async function choose(
   const excluded =
     invocation.settings.run.mode === "independent" ? openTasks(services, invocation) : new Map();
   const offered = offerTasks(plan.value, excluded);
-  return offered.ok ? ok({ ...stack, offered: offered.value }) : offered;
+  return offered.ok ? ok({ ...stack, offered: offered.value, planHash: plan.value.hash }) : offered;
 }
 
 /** Independent runs all start from the principal HEAD, so a task with an open run would be done again. */

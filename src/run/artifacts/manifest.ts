@@ -43,7 +43,7 @@ const MANIFEST = z.object({
     exitCode: z.number().int().nullable(),
     signal: z.string().max(32).nullable(),
   }),
-  versions: z.object({ guest: LINE, node: LINE, git: LINE }),
+  versions: z.object({ guest: LINE, node: LINE, git: LINE, agent: LINE.optional() }),
 }) satisfies z.ZodType<Manifest>;
 
 /** Reads manifest.json as untrusted input: known shape, bounded sizes; unknown keys are dropped. */

@@ -94,6 +94,8 @@ export interface RunChoice {
   readonly base: string;
   readonly parentRun: string | null;
   readonly offered: readonly OfferedTask[];
+  /** Of the plan at the base. */
+  readonly planHash: string;
 }
 
 /** Freezes everything into one run spec. Pure but for the new id and the clock. */
@@ -122,7 +124,9 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     repository: { id, topLevel, commonDir, name },
     branch: head.branch,
     principalHead: head.commit,
-    ...choice,
+    base: choice.base,
+    parentRun: choice.parentRun,
+    offered: choice.offered,
     agent: agentPart(invocation, launch),
     prompt: prompt.value,
     engine: enginePart(invocation.engine),
@@ -143,7 +147,7 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     overlay: settings.overlay,
     import: settings.import,
     validate: validationCommands(settings),
-    plan: settings.plan,
+    plan: { ...settings.plan, hash: choice.planHash },
     policy: settings.policy,
     controlPaths: [
       "guardloop.toml",
@@ -167,6 +171,7 @@ function agentPart({ settings, adapter }: Invocation, launch: Launch): RunSpec["
     argv: launch.argv,
     env: launch.env,
     homeFiles: launch.homeFiles,
+    versionArgv: adapter.versionArgv,
     passEnv: settings.agent.passEnv,
     author: { name: settings.agent.authorName, email: settings.agent.authorEmail },
   };

@@ -10,6 +10,7 @@ export const claude: AgentAdapter = {
   name: "claude",
   kind: "hosted",
   credentialNames: ["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"],
+  versionArgv: ["claude", "--version"],
   launch(request) {
     return {
       argv: [

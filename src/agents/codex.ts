@@ -52,6 +52,7 @@ export const codex: AgentAdapter = {
   name: "codex",
   kind: "hosted",
   credentialNames: ["OPENAI_API_KEY", "CODEX_API_KEY"],
+  versionArgv: ["codex", "--version"],
   launch(request) {
     return {
       argv: [

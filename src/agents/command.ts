@@ -5,6 +5,8 @@ export const command: AgentAdapter = {
   name: "command",
   kind: "local",
   credentialNames: [],
+  // Any program: with an argument it does not know it might do its whole work.
+  versionArgv: [],
   launch({ extraArgs }) {
     if (extraArgs.length === 0)
       throw new Error("agent `command` was launched without a program; the settings check this");

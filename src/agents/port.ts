@@ -45,6 +45,8 @@ export interface AgentAdapter {
   readonly kind: "local" | "hosted";
   /** Variables a hosted agent commonly needs; named in the message that refuses it without them. */
   readonly credentialNames: readonly string[];
+  /** Prints the program's version in its first line and ends, in the container. Empty where there is no such call. */
+  readonly versionArgv: readonly string[];
   launch(request: LaunchRequest): Launch;
   /** A parser with its own state: one line of standard output in, events out. Never throws. */
   parser(): (line: string) => readonly AgentEvent[];

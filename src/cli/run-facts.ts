@@ -10,6 +10,7 @@ import { runPaths } from "../run/paths.ts";
 import { readImportReport } from "../run/stages/import.ts";
 import { readFindings } from "../run/stages/review.ts";
 import { readSpec } from "../run/stages/spec.ts";
+import { type SnapshotSummary, readSnapshotSummary } from "./snapshot-summary.ts";
 
 export interface ArtifactSummary {
   readonly name: string;
@@ -20,6 +21,8 @@ export interface ArtifactSummary {
 export interface RunFacts {
   readonly run: RunRecord;
   readonly spec: RunSpec | undefined;
+  /** Undefined when there was no snapshot. */
+  readonly snapshot: SnapshotSummary | undefined;
   readonly artifacts: readonly ArtifactSummary[];
   /** About the way the work came back, partly in the guest's words. */
   readonly remarks: readonly string[];
@@ -45,6 +48,7 @@ export async function runFacts(stateDir: string, run: RunRecord): Promise<RunFac
   return {
     run,
     spec: spec.ok ? spec.value : undefined,
+    snapshot: await readSnapshotSummary(paths.snapshotManifest),
     artifacts: await artifactsOf(paths.artifacts),
     remarks: imported?.remarks ?? [],
     commits: imported?.commits,

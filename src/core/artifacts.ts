@@ -64,7 +64,13 @@ export interface Manifest {
         readonly processes: number | null;
       }
     | undefined;
-  readonly versions: { readonly guest: string; readonly node: string; readonly git: string };
+  readonly versions: {
+    readonly guest: string;
+    readonly node: string;
+    readonly git: string;
+    /** What the agent's program says of itself; missing where it was not asked or did not say. */
+    readonly agent?: string | undefined;
+  };
 }
 
 /** job.json, written by the host and mounted read-only: what the guest is to do. */
@@ -82,6 +88,8 @@ export interface GuestJob {
   readonly agent: {
     readonly argv: readonly string[];
     readonly env: Readonly<Record<string, string>>;
+    /** Asks the agent's program for its version; empty or missing: it cannot be asked. */
+    readonly versionArgv?: readonly string[];
     /** Files the agent's adapter wants below HOME before it starts: relative path to content. */
     readonly homeFiles: Readonly<Record<string, string>>;
   };

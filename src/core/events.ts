@@ -64,6 +64,8 @@ export type RunEvent =
   | { readonly type: "stage-done"; readonly stage: StageName; readonly output: unknown }
   | { readonly type: "stage-failed"; readonly stage: StageName; readonly code: FailureCode }
   | { readonly type: "stage-undone"; readonly stage: StageName }
+  /** What the agent's program said of itself when the guest asked; harmless to print. */
+  | { readonly type: "agent-version"; readonly version: string }
   | { readonly type: "task-selected"; readonly task: string }
   | { readonly type: "run-ready"; readonly branch: string; readonly head: string }
   | {

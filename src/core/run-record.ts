@@ -17,6 +17,8 @@ export interface RunRecord {
   /** SHA-256 of the run spec. */
   readonly specHash: string;
   readonly agent: string;
+  /** As the agent's program says it; null where it was not asked, did not say or has not been started. */
+  readonly agentVersion: string | null;
   readonly network: "none" | "bridge";
   readonly owner: RecordedOwner;
   readonly task: string | null;
@@ -43,6 +45,8 @@ export interface RunRecord {
   } | null;
   readonly promotion: Extract<RunEvent, { type: "run-promoted" }> | null;
   readonly rollback: Extract<RunEvent, { type: "run-rolled-back" }> | null;
+  /** Null again after a restore. */
+  readonly discard: { readonly at: string; readonly by: string; readonly why: string } | null;
   /** A promotion or rollback that was begun and of which no outcome is recorded; Git knows whether it happened. */
   readonly intent: DecisionIntent | null;
   /** When the last promotion, discard, restore or rollback was; null before the first. */
@@ -89,6 +93,7 @@ export function foldRun(events: readonly StoredEvent[]): RunRecord | undefined {
     attempt: null,
     ...created,
     onto: branch,
+    agentVersion: null,
     task: null,
     branch: null,
     head: null,
@@ -103,6 +108,7 @@ export function foldRun(events: readonly StoredEvent[]): RunRecord | undefined {
     keptSnapshot: null,
     promotion: null,
     rollback: null,
+    discard: null,
     intent: null,
     decidedAt: null,
     branchPruned: null,
@@ -137,6 +143,8 @@ function apply(record: RunRecord, { event, at }: StoredEvent): RunRecord {
       return endStage(record, { stage: event.stage, at, outcome: "failed" });
     case "stage-undone":
       return record;
+    case "agent-version":
+      return { ...record, agentVersion: event.version };
     case "task-selected":
       return { ...record, task: event.task };
     case "run-ready":
@@ -195,9 +203,22 @@ function apply(record: RunRecord, { event, at }: StoredEvent): RunRecord {
     case "run-rolled-back":
       return { ...record, state: "rolled-back", rollback: event, intent: null, decidedAt: at };
     case "run-discarded":
-      return { ...record, state: "discarded", intent: null, decidedAt: at };
+      return {
+        ...record,
+        state: "discarded",
+        discard: { at, by: event.by, why: event.why },
+        intent: null,
+        decidedAt: at,
+      };
     case "run-restored":
-      return { ...record, state: "ready", intent: null, decidedAt: at, branchPruned: null };
+      return {
+        ...record,
+        state: "ready",
+        discard: null,
+        intent: null,
+        decidedAt: at,
+        branchPruned: null,
+      };
     case "branch-pruned": {
       const { type: _type, ...pruned } = event;
       return { ...record, branchPruned: { at, ...pruned } };

@@ -69,6 +69,8 @@ export interface RunSpec {
     readonly argv: readonly string[];
     readonly env: Readonly<Record<string, string>>;
     readonly homeFiles: Readonly<Record<string, string>>;
+    /** How its program is asked for its version; missing in older records. */
+    readonly versionArgv?: readonly string[];
     readonly passEnv: readonly string[];
     readonly author: { readonly name: string; readonly email: string };
   };
@@ -115,6 +117,8 @@ export interface RunSpec {
   readonly plan: {
     readonly globs: readonly string[];
     readonly runnable: readonly ("ready" | "planned")[];
+    /** SHA-256 over the plan's files at the base; missing in older records. */
+    readonly hash?: string;
   };
   /** How findings are judged; a spec that was written before there was such a thing has none. */
   readonly policy?: FindingPolicy;

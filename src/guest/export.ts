@@ -17,6 +17,8 @@ import { GUEST_VERSION } from "./version.ts";
 export interface ExportContext extends DraftContext {
   readonly agent: AgentReport;
   readonly limitsHit: Manifest["limitsHit"];
+  /** What the agent's program says of itself. */
+  readonly agentVersion: string | undefined;
 }
 
 /** What one attempt starts from: the agent's HEAD, or the base and the files alone. */
@@ -98,7 +100,7 @@ function withLeftovers(history: History, leftovers: ExportedCommit | undefined):
 }
 
 async function describe(
-  { job, agent, limitsHit }: ExportContext,
+  { job, agent, agentVersion, limitsHit }: ExportContext,
   { own, swept, committedLeftovers }: Gathered,
   draft: Draft,
 ): Promise<Manifest> {
@@ -122,6 +124,7 @@ async function describe(
       guest: GUEST_VERSION,
       node: process.versions.node,
       git: (await mustText(own.git, ["--version"])).replace(/^git version /, ""),
+      agent: agentVersion,
     },
   };
 }

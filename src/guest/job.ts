@@ -53,6 +53,7 @@ function isOneOf(...allowed: readonly string[]): (value: unknown) => boolean {
 
 function isAgent(agent: unknown): boolean {
   if (!isRecord(agent) || !isStringList(agent.argv)) return false;
+  if (agent.versionArgv !== undefined && !isStringList(agent.versionArgv)) return false;
   return [agent.env, agent.homeFiles].every(
     (record) => isRecord(record) && isStringList(Object.values(record)),
   );

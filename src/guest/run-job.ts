@@ -1,5 +1,6 @@
 import { GUEST_EXPORTS, type GuestJob, SAID_BY_GUEST } from "../core/artifacts.ts";
 import { type AgentReport, NOT_RUN, runAgent } from "./agent.ts";
+import { askVersion } from "./agent-version.ts";
 import { endOthers, firstProcessCommandLine, ownsProcessNamespace } from "./end-others.ts";
 import { GUEST_EXIT, type GuestExit } from "./exit-status.ts";
 import { type ExportContext, exportWork } from "./export.ts";
@@ -27,19 +28,26 @@ export async function runJob(job: GuestJob, guest: GuestProcess): Promise<GuestE
     if (!ready.ok) guest.say(ready.error);
     return GUEST_EXIT.refused;
   }
-  const agent = job.mode === "run" ? await startAgent(job, guest) : NOT_RUN;
+  const { agent, agentVersion } =
+    job.mode === "run" ? await startAgent(job, guest) : { agent: NOT_RUN, agentVersion: undefined };
   if (job.mode === "run") guest.say(GUEST_EXPORTS.slice(SAID_BY_GUEST.length));
   const firstProcess = await firstProcessCommandLine();
   if (ownsProcessNamespace(job.isolation, firstProcess, guest.bundle))
     await endOthers(job.paths, guest.say);
   const limitsHit = job.isolation === "container" ? await readLimitsHit() : undefined;
-  return exportAndCheck({ job, surroundings: found.value, agent, limitsHit, say: guest.say });
+  const surroundings = found.value;
+  return exportAndCheck({ job, surroundings, agent, agentVersion, limitsHit, say: guest.say });
 }
 
-function startAgent(job: GuestJob, guest: GuestProcess): Promise<AgentReport> {
-  const env = { ...guest.env, ...job.agent.env };
-  const start = { argv: job.agent.argv, cwd: job.paths.workspace, env };
-  return runAgent(start, guest.stop, guest.say);
+async function startAgent(
+  job: GuestJob,
+  guest: GuestProcess,
+): Promise<{ readonly agent: AgentReport; readonly agentVersion: string | undefined }> {
+  const surroundings = { cwd: job.paths.workspace, env: { ...guest.env, ...job.agent.env } };
+  const question = { argv: job.agent.versionArgv ?? [], ...surroundings };
+  const agentVersion = await askVersion(question, guest.stop);
+  const start = { argv: job.agent.argv, ...surroundings };
+  return { agent: await runAgent(start, guest.stop, guest.say), agentVersion };
 }
 
 async function exportAndCheck(context: ExportContext): Promise<GuestExit> {

@@ -70,6 +70,8 @@ async function setUp(): Promise<void> {
     "# Plan\n\n## T1 — One\n\nStatus: ready\n\nCompletion signal:\n- one\n\n## T2 — Two\n\nStatus: ready\n\nDependencies:\n- T1\n\n## T3 — Three\n\nStatus: someday\n",
   );
   await call(world, "doctor");
+  world.write(".gitignore", "*.cache\n");
+  world.write("kept-out.cache", "cached\n");
   world.commit("A plan");
   for (const command of ["doctor", "tasks", "trust", "recover", "runs", "show none"])
     await call(world, command);
@@ -122,10 +124,24 @@ async function decisions(): Promise<void> {
   await call(world, `show ${first}`);
 }
 
+/** An agent that tells its version, and more than its log may hold. */
+async function hostedRun(): Promise<void> {
+  const says = `case "$1" in --version) echo codex-cli 9.9.9; exit;; esac`;
+  const talks = `awk 'BEGIN { for (i = 0; i < 40000; i++) print "a line of some length, again and again" }'`;
+  writeFileSync(join(world.bin, "codex"), `#!/bin/sh\n${says}\n${talks}\n`, { mode: 0o755 });
+  const flags = ["--agent", "codex", "--network", "bridge", "--log-size", "1m"];
+  const ended = await world.guardloop(["run", "--json", ...flags]);
+  keep("guardloop run", ended.stdout);
+  await call(world, "show @last");
+}
+
 async function failures(): Promise<void> {
   world.git("rm", "-q", "--ignore-unmatch", "guardloop.toml");
   world.write("docs/TASKS.md", "# Plan\n\n## T1 — One\n\nStatus: ready\n");
   world.commit("Again");
+  await hostedRun();
+  const log = `${join(world.state, "runs")}/$RUN/agent.log`;
+  world.faults({ beforeAgent: `ln -sf /dev/full "${log}"` });
   await run(world, "echo T9 > $GUARDLOOP_ARTIFACTS/selected-task-id.txt; echo x > x.txt");
   await call(world, "show @last");
   await call(world, "compare @last");
@@ -226,6 +242,7 @@ async function showOldRecords(): Promise<void> {
   writeFileSync(specFile, JSON.stringify({ ...spec, engine: { kind, version } }));
   await call(world, "show @last");
   rmSync(specFile);
+  rmSync(join(world.state, "runs", String(listed.runs[0].id), "snapshot-manifest.json"));
   await call(world, "show @last");
 }
 
@@ -341,6 +358,7 @@ const SAID_BY_RUN: Readonly<Record<Type, "run" | "journal">> = {
   "stage-done": "run",
   "stage-failed": "run",
   "stage-undone": "run",
+  "agent-version": "run",
   "task-selected": "run",
   "run-ready": "run",
   "run-failed": "run",

@@ -2,8 +2,9 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { type TarEntry, readTar, writeTar } from "../../src/files/tar.ts";
+import { sha256 } from "../../src/run/export/provenance.ts";
 import { redact, redactionsOf } from "../../src/run/export/redact.ts";
 import { readyRun, refuse, succeed } from "../rig/lifecycle.ts";
 import { type World, GOOD_AGENT, makeWorld } from "../rig/world.ts";
@@ -39,6 +40,30 @@ function edited(name: string, edit: (text: string) => string) {
     );
 }
 
+const decidedWorld: { world: World; path: string } = { world: undefined as never, path: "" };
+
+/** The archive of a run that was promoted with a finding accepted and then rolled back; made once. */
+async function decided() {
+  if (decidedWorld.path === "") {
+    const world = makeWorld();
+    decidedWorld.world = world;
+    const { id } = await readyRun(world, "ln -s /etc/passwd link");
+    await succeed(world, [
+      "promote",
+      id,
+      "--accept",
+      "symlink-escaping",
+      "--why",
+      "reviewed by hand",
+    ]);
+    await succeed(world, ["rollback", id, "--why", "a mistake"]);
+    decidedWorld.path = await exported(world);
+  }
+  return decidedWorld;
+}
+
+afterAll(() => decidedWorld.path !== "" && decidedWorld.world[Symbol.dispose]());
+
 describe("export", () => {
   test("writes an archive that any tar reads, for its owner alone, and verify agrees", async () => {
     using world = makeWorld();
@@ -56,6 +81,7 @@ describe("export", () => {
     expect(stdout).toContain(`Archive of run ${id}`);
     expect(stdout).toContain(`and so does ${branch}`);
     expect(stdout.match(/^ok /gm)).toHaveLength(6);
+    expect(stdout).toMatch(/^skipped +decision +The run was not promoted\.$/m);
     const elsewhere = await succeed(world, ["verify", path], { cwd: world.root });
     expect(elsewhere.stdout).toMatch(/^skipped +repository/m);
   });
@@ -103,6 +129,31 @@ describe("export", () => {
       cwd: world.root,
     });
     expect(ended.stderr).toContain("no .env file of it was read");
+  });
+
+  test("tells how a run was promoted and taken back, by whom and why, and verify agrees", async () => {
+    const { world, path } = await decided();
+    const [first] = readTar(gunzipSync(readFileSync(path))) ?? [];
+    const provenance = JSON.parse(first?.bytes.toString() ?? "") as Record<string, unknown>;
+    const { imported } = provenance as { imported: { head: string; commits: unknown[] } };
+    expect(provenance["decision"]).toMatchObject({
+      state: "rolled-back",
+      promotion: {
+        how: "fast-forward",
+        after: imported.head,
+        why: "reviewed by hand",
+        accepted: ["symlink-escaping"],
+        withoutValidation: null,
+        commits: imported.commits,
+      },
+      rollback: { how: "reset", before: imported.head, why: "a mistake", commits: [] },
+      discard: null,
+    });
+    expect(provenance).toMatchObject({ planHash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    const { stdout } = await succeed(world, ["verify", path]);
+    expect(stdout).toMatch(
+      /^ok +decision +Landed by fast-forward as .*, taken back by reset: journal/m,
+    );
   });
 
   test("does not overwrite a file, and does not export a run that goes on", async () => {
@@ -169,6 +220,72 @@ describe("verify notices", () => {
     const changed = rewritten(await exported(world), change);
     const error = await refuse(world, ["verify", changed], { status: 4, code: "archive-mismatch" });
     expect(error.message).toMatch(message);
+  });
+
+  test.each<[string, (text: string) => string, RegExp]>([
+    [
+      "another way",
+      (text) => text.replace('"how": "fast-forward"', '"how": "squash"'),
+      /another promotion/,
+    ],
+    [
+      "somebody else",
+      (text) => text.replace(/("how": "fast-forward",[^}]*"by": ")/, "$1not-"),
+      /another promotion/,
+    ],
+    [
+      "another commit",
+      (text) => text.replace(/("after": ")[0-9a-f]{4}/, "$10000"),
+      /decision: The promotion is called a fast-forward|decision: The commits/,
+    ],
+    [
+      "what was accepted left out",
+      (text) => text.replace(/"accepted": \[[^\]]*\]/, '"accepted": []'),
+      /another promotion/,
+    ],
+    [
+      "no promotion",
+      (text) => text.replace(/"promotion": \{[^]*?\n {4}\},/, '"promotion": null,'),
+      /speaks of a promotion/,
+    ],
+    [
+      "another rollback",
+      (text) => text.replace('"why": "a mistake"', '"why": "none"'),
+      /another rollback/,
+    ],
+    [
+      "a reset to elsewhere",
+      (text) => text.replace(/("rollback": \{[^}]*"after": ")[0-9a-f]{4}/, "$10000"),
+      /called a reset and leads/,
+    ],
+  ])("a decision with %s", async (_, edit, message) => {
+    const { path, world } = await decided();
+    const changed = rewritten(path, edited("provenance.json", edit));
+    const error = await refuse(world, ["verify", changed], { status: 4, code: "archive-mismatch" });
+    expect(error.message).toMatch(message);
+  });
+
+  test("JSON that is nested absurdly deep: in one sentence", async () => {
+    const { path, world } = await decided();
+    const deep = "[".repeat(200_000) + "]".repeat(200_000);
+    for (const name of ["spec.json", "review.json", "artifacts/manifest.json"]) {
+      const changed = rewritten(path, (entries) => {
+        const inPlace = edited(name, () => deep)(entries);
+        const hash = sha256(deep);
+        const known = new RegExp(`("name": "${name}",\\s*"sha256": ")[0-9a-f]{64}`);
+        return edited("provenance.json", (text) => text.replace(known, `$1${hash}`))(inPlace);
+      });
+      const error = await refuse(world, ["verify", changed], {
+        status: 4,
+        code: "archive-mismatch",
+      });
+      expect(error.message).toContain(`files: ${name} is nested deeper than anything`);
+    }
+    const provenance = rewritten(
+      path,
+      edited("provenance.json", () => deep),
+    );
+    await refuse(world, ["verify", provenance], { status: 2, code: "archive-unreadable" });
   });
 
   test("a branch that has moved on", async () => {

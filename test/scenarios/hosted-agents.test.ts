@@ -113,6 +113,9 @@ describe.concurrent("a hosted agent", { timeout: 180_000 }, () => {
       expect(checkoutDigest(world, /^refs\/heads\/agent\//)).toBe(before);
       expect(leftovers(world)).toEqual([]);
 
+      const shown = await world.guardloop(["show", "@last", "--json"]);
+      const { agentVersion } = (JSON.parse(shown.stdout) as { run: { agentVersion: string } }).run;
+      expect(agentVersion).toMatch(/^(?:codex-cli )?\d+\.\d+\.\d+/);
       expectWholeStory(await eventsOf(world));
       const log = await logOf(world);
       expect(reported(log, "model request")).toEqual(

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { EXIT } from "../../core/failures.ts";
+import { LIMITS } from "../../core/limits.ts";
 import { ok } from "../../core/result.ts";
 import type { RunSpec } from "../../core/run-spec.ts";
 import type { Finding, Severity } from "../../policy/finding.ts";
@@ -46,12 +47,22 @@ function printArgv({ context: { output } }: Call, { argv, run }: RunFacts): void
 
 /** The documented shape; see docs/json.md. */
 function toJson({ run, spec, artifacts, remarks, record, ...facts }: RunFacts) {
-  const { onto, parentRun, agent, network, stages, failure, salvagedPatches, keptSnapshot } = run;
-  const { promotion, rollback, branchPruned, recordRemoved, topLevel, validation } = run;
+  const { onto, parentRun, agent, agentVersion, network, failure, topLevel } = run;
+  const { stages, salvagedPatches, keptSnapshot, validation } = run;
+  const { promotion, rollback, discard, branchPruned, recordRemoved } = run;
   const task = spec?.offered.find((one) => one.id === run.task);
   return {
     version: 1,
-    run: { ...summaryOf(run), failure, repository: topLevel, onto, parentRun, agent, network },
+    run: {
+      ...summaryOf(run),
+      failure,
+      repository: topLevel,
+      onto,
+      parentRun,
+      agent,
+      agentVersion,
+      network,
+    },
     plan: task === undefined ? null : { file: task.file, line: task.line, title: task.title },
     commits: facts.commits ?? 0,
     findings: facts.findings === undefined ? null : countsOf(facts.findings),
@@ -64,12 +75,16 @@ function toJson({ run, spec, artifacts, remarks, record, ...facts }: RunFacts) {
     validation,
     promotion,
     rollback,
+    discard,
     branchPruned,
     recordRemoved,
     ...surroundings(spec, facts.leasePath),
+    snapshot: facts.snapshot ?? null,
     specHash: run.specHash,
+    planHash: spec?.plan.hash ?? null,
     peaks: facts.peaks ?? null,
     disk: facts.disk ?? null,
+    missingLog: facts.missingLog ?? null,
     argv: facts.argv,
   };
 }
@@ -77,16 +92,24 @@ function toJson({ run, spec, artifacts, remarks, record, ...facts }: RunFacts) {
 function countsOf(findings: readonly Finding[]) {
   const count = (severity: Severity): number =>
     findings.filter((one) => one.severity === severity).length;
-  return { block: count("block"), warn: count("warn"), info: count("info") };
+  const codes = [...new Set(findings.map((one) => one.code))];
+  return { block: count("block"), warn: count("warn"), info: count("info"), codes };
 }
 
 /** Where the run did not come to a spec there is no engine, and texts are empty. */
 function surroundings(spec: RunSpec | undefined, leasePath: string | null) {
   return {
     engine: spec === undefined ? null : engineJson(spec),
+    container: spec?.container ?? null,
+    limits: spec === undefined ? null : limitsJson(spec),
     lease: { kind: spec?.lease ?? "", path: leasePath ?? "" },
     settings: spec?.settings ?? [],
   };
+}
+
+function limitsJson({ limits }: RunSpec) {
+  const { wallMs, idleMs, logBytes = LIMITS.agentLogBytes } = limits;
+  return { wallMs, idleMs, logBytes };
 }
 
 /** Runtime and rights are null in records of 0.1, which did not keep them. */

@@ -6,7 +6,8 @@ import type { Command } from "commander";
 import { EXIT, fail } from "../../core/failures.ts";
 import { ok } from "../../core/result.ts";
 import { type TarEntry, readTar } from "../../files/tar.ts";
-import { type Check, verifyArchive } from "../../run/export/verify-archive.ts";
+import type { Check } from "../../run/export/check.ts";
+import { verifyArchive } from "../../run/export/verify-archive.ts";
 import { type Context, principalOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
 import { dim, green } from "../output/text.ts";
@@ -18,7 +19,7 @@ export function verifyCommand(context: Context, finish: Finish): Command {
     name: "verify",
     summary: "check an exported archive against its provenance, offline",
     description:
-      "Checks that every file of the archive has the hash that its provenance.json names, that spec, prompt, patches, import and findings fit each other, and, inside a repository that has the commits, that commits, trees and branch agree. Nothing is unpacked. It shows damage and changes, not who made the archive: it is not a signature.",
+      "Checks that every file of the archive has the hash that its provenance.json names, that spec, prompt, patches, import, findings and decision fit each other, and, inside a repository that has the commits, that commits, trees and branch agree. Nothing is unpacked. It shows damage and changes, not who made the archive: it is not a signature.",
     exits: [EXIT.done, EXIT.usage, EXIT.resultRefused],
     examples: ["guardloop verify guardloop-261129-164712-k3f9q.tar.gz"],
   }).argument("<archive>", "a file that guardloop export wrote");

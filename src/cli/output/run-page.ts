@@ -1,5 +1,7 @@
 import { show as written } from "../../config/written.ts";
 import type { RunRecord } from "../../core/run-record.ts";
+import type { RunSpec } from "../../core/run-spec.ts";
+import type { Finding } from "../../policy/finding.ts";
 import type { RunFacts } from "../run-facts.ts";
 import { duration, size } from "./duration.ts";
 import { engineText } from "./engine.ts";
@@ -24,7 +26,8 @@ export function printRunPage(output: Output, facts: RunFacts, now: Date): void {
   printWork(row, facts);
   printSurroundings(row, facts);
   if (run.validation !== null) printValidation(output, run.validation);
-  if (facts.findings !== undefined) row("Findings", findingsText(facts.findings));
+  if (facts.findings !== undefined)
+    row("Findings", findingsText(facts.findings), dim(codesText(facts.findings)));
   for (const remark of facts.remarks) row("Note", remark);
   printDecision(row, run);
   printStages(output, run, now);
@@ -113,11 +116,15 @@ function printSaved(row: Row, run: RunRecord): void {
     );
 }
 
-function printSurroundings(row: Row, { run, spec, leasePath }: RunFacts): void {
+function printSurroundings(row: Row, facts: RunFacts): void {
+  const { run, spec, leasePath } = facts;
   const { attempt } = run;
   if (attempt !== null)
     row("Attempt", `${attempt.number} of ${attempt.of}; see them all: guardloop compare ${run.id}`);
-  row("Agent", run.agent, `, network ${run.network}`);
+  const version = run.agentVersion === null ? "" : ` (${run.agentVersion})`;
+  row("Agent", run.agent, version, `, network ${run.network}`);
+  const plan = spec?.plan.hash === undefined ? "" : `plan ${spec.plan.hash.slice(0, 12)}, `;
+  row("Hashes", `${plan}run spec ${run.specHash.slice(0, 12)}`);
   if (spec === undefined) return;
   const agents = spec.image.labels?.["guardloop.image.agents"];
   row(
@@ -126,20 +133,57 @@ function printSurroundings(row: Row, { run, spec, leasePath }: RunFacts): void {
     dim(agents === undefined ? "" : `  agents ${agents}`),
   );
   row("Engine", engineText(spec.engine));
+  printContainer(row, facts, spec);
   row("Lease", spec.lease, leasePath === null ? "" : `, ${leasePath}`);
+  printSnapshot(row, facts);
 }
 
-function printDecision(row: Row, { promotion, rollback, branchPruned }: RunRecord): void {
-  if (promotion !== null)
+function printContainer(row: Row, { run, argv }: RunFacts, { container }: RunSpec): void {
+  const { memoryBytes, cpus, pids, uid } = container;
+  const limits = `memory ${size(memoryBytes)}, ${cpus} CPUs, ${pids} processes, uid ${uid}`;
+  const call = `  whole call: guardloop show ${run.id} --argv`;
+  row("Container", limits, dim(argv.length === 0 ? "  (none was started)" : call));
+}
+
+const SHOWN_RULES = 4;
+
+function printSnapshot(row: Row, { snapshot }: RunFacts): void {
+  if (snapshot === undefined) return;
+  const { letIn, keptOut, rules } = snapshot;
+  const named = (verdict: "in" | "out"): Segment => {
+    const texts = rules
+      .filter((one) => one.verdict === verdict)
+      .map(({ rule, files }) => `${rule}: ${files}`);
+    const more = texts.length > SHOWN_RULES ? ", …" : "";
+    return dim(texts.length === 0 ? "" : ` (${texts.slice(0, SHOWN_RULES).join(", ")}${more})`);
+  };
+  const files = letIn === 1 ? "1 untracked file" : `${letIn} untracked files`;
+  row("Snapshot", `${files} let in`, named("in"), `, ${keptOut} kept out`, named("out"));
+}
+
+function printDecision(row: Row, { promotion, rollback, discard, branchPruned }: RunRecord): void {
+  if (promotion !== null) {
     row(
       "Promoted",
       `${promotion.before.slice(0, 12)} -> ${promotion.after.slice(0, 12)} by ${promotion.by}, ${promotion.how}`,
       promotion.why === "" ? "" : `: ${promotion.why}`,
     );
+    if (promotion.accepted.length > 0)
+      row("", `blocking findings accepted: ${promotion.accepted.join(", ")}`);
+    if (promotion.withoutValidation !== null)
+      row("", `without a passed validation: ${promotion.withoutValidation}`);
+  }
   if (rollback !== null)
     row(
       "Rolled back",
       `${rollback.before.slice(0, 12)} -> ${rollback.after.slice(0, 12)} by ${rollback.by}, ${rollback.how}`,
+      rollback.why === "" ? "" : `: ${rollback.why}`,
+    );
+  if (discard !== null)
+    row(
+      "Discarded",
+      `${discard.at.slice(0, 10)} by ${discard.by}`,
+      discard.why === "" ? "" : `: ${discard.why}`,
     );
   if (branchPruned !== null)
     row(
@@ -192,6 +236,14 @@ function printDisk(row: Row, { disk, spec }: RunFacts): void {
   const bytes = `${size(disk.bytes)}${diskBytes === undefined ? "" : ` of ${size(diskBytes)}`}`;
   const entries = `${disk.entries} files${files === undefined ? "" : ` of ${files}`}`;
   row("Disk", `${bytes} and ${entries} more than at the start`);
+}
+
+const SHOWN_CODES = 6;
+
+function codesText(findings: readonly Finding[]): string {
+  const codes = [...new Set(findings.map((one) => one.code))];
+  if (codes.length === 0) return "";
+  return `  ${codes.slice(0, SHOWN_CODES).join(", ")}${codes.length > SHOWN_CODES ? ", …" : ""}`;
 }
 
 /** What somebody set; the rest are the defaults of docs/configuration.md. */

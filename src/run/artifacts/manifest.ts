@@ -46,7 +46,7 @@ const MANIFEST = z.object({
     signal: z.string().max(32).nullable(),
   }),
   limitsHit: z.object({ memory: COUNT.nullable(), processes: COUNT.nullable() }).optional(),
-  versions: z.object({ guest: LINE, node: LINE, git: LINE }),
+  versions: z.object({ guest: LINE, node: LINE, git: LINE, agent: LINE.optional() }),
 }) satisfies z.ZodType<Manifest>;
 
 /** Reads manifest.json as untrusted input: known shape, bounded sizes; unknown keys are dropped. */

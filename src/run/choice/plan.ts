@@ -1,9 +1,16 @@
+import { createHash } from "node:crypto";
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { Git } from "../../git/git.ts";
 import { listPaths, readFileAt } from "../../git/read-files.ts";
 import { parseTaskPlan, planPathMatches } from "../../tasks/plan.ts";
 import type { PlanFile, TaskPlan } from "../../tasks/task.ts";
+
+/** A plan with what tells it from every other one. */
+export interface ReadPlan extends TaskPlan {
+  /** SHA-256 over paths and contents of its files, in order. */
+  readonly hash: string;
+}
 
 export interface PlanRules {
   readonly globs: readonly string[];
@@ -15,7 +22,7 @@ export async function readPlan(
   git: Git,
   commit: string,
   rules: PlanRules,
-): Promise<Result<TaskPlan, Failure>> {
+): Promise<Result<ReadPlan, Failure>> {
   const paths = await listPaths(git, commit);
   if (!paths.ok) return paths;
   const matches = planPathMatches(rules.globs);
@@ -30,5 +37,12 @@ export async function readPlan(
       "no-task-plan",
       `Commit ${commit.slice(0, 12)} has no file that matches ${rules.globs.join(" or ")}.`,
     );
-  return ok(parseTaskPlan(files, { runnable: rules.runnable }));
+  return ok({ ...parseTaskPlan(files, { runnable: rules.runnable }), hash: hashOf(files) });
+}
+
+/** Lengths are part of it, so that no two plans look the same. */
+function hashOf(files: readonly PlanFile[]): string {
+  const hash = createHash("sha256");
+  for (const { path, text } of files) hash.update(`${path}\0${Buffer.byteLength(text)}\0${text}`);
+  return hash.digest("hex");
 }

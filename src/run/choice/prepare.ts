@@ -83,11 +83,14 @@ export interface RunChoice {
   readonly parentRun: string | null;
   readonly offered: readonly OfferedTask[];
   readonly attempt?: Attempt;
+  /** Of the plan at the base. */
+  readonly planHash: string;
 }
 
 /** Freezes everything into one run spec. Pure. */
 export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunSpec, Failure> {
   const { settings, principal, head } = invocation;
+  const { planHash, ...made } = choice;
   const prompt = renderPrompt({
     template: invocation.template,
     offered: choice.offered,
@@ -108,7 +111,7 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     repository: { id, topLevel, commonDir, name },
     branch: head.branch,
     principalHead: head.commit,
-    ...choice,
+    ...made,
     agent: agentPart(invocation, launch),
     prompt: prompt.value,
     engine: enginePart(invocation.engine),
@@ -133,7 +136,7 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     overlay: settings.overlay,
     import: settings.import,
     validate: validationCommands(settings),
-    plan: settings.plan,
+    plan: { ...settings.plan, hash: planHash },
     policy: settings.policy,
     snapshotDays: Number.isFinite(settings.retention.snapshotDays)
       ? settings.retention.snapshotDays
@@ -160,6 +163,7 @@ function agentPart({ settings, adapter }: Invocation, launch: Launch): RunSpec["
     argv: launch.argv,
     env: launch.env,
     homeFiles: launch.homeFiles,
+    versionArgv: adapter.versionArgv,
     passEnv: settings.agent.passEnv,
     author: { name: settings.agent.authorName, email: settings.agent.authorEmail },
   };

@@ -6,7 +6,6 @@ import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { RunSpec } from "../../core/run-spec.ts";
 import type { TarEntry } from "../../files/tar.ts";
-import { type Git, gitText } from "../../git/git.ts";
 import type { History } from "../../history/port.ts";
 import type { Principal } from "../../git/principal.ts";
 import { type RunPaths, runPaths } from "../paths.ts";
@@ -14,6 +13,7 @@ import { type SecretsInUse, secretsInUse } from "../review/secrets-in-use.ts";
 import { readImportReport } from "../stages/import.ts";
 import { readFindings } from "../stages/review.ts";
 import { readSpec } from "../stages/spec.ts";
+import { commitsBetween } from "./commits-between.ts";
 import { type Provenance, sha256 } from "./provenance.ts";
 import { redact, redactionsOf } from "./redact.ts";
 
@@ -139,7 +139,7 @@ async function provenanceOf(
 ): Promise<Provenance> {
   const { run, files } = at;
   const findings = await readFindings(at.paths);
-  const { validation, promotion, rollback } = run;
+  const { validation } = run;
   return {
     version: 1,
     run: run.id,
@@ -150,16 +150,13 @@ async function provenanceOf(
     base: run.base,
     network: run.network,
     specHash: run.specHash,
+    planHash: at.spec?.plan.hash ?? null,
     ...madeBy(run, at.spec),
     patches: patchesIn(files),
     imported: await importedOf(services, at),
     findingsHash: findings === undefined ? null : sha256(JSON.stringify(findings)),
     validation: validation && { tree: validation.tree, verdict: validation.verdict },
-    decision: {
-      state: run.state,
-      promotion: promotion && moveOf(promotion),
-      rollback: rollback && moveOf(rollback),
-    },
+    decision: await decisionOf(services, run),
     files: files.map(({ name, bytes, content }) => ({ name, sha256: sha256(bytes), content })),
   };
 }
@@ -170,7 +167,11 @@ function madeBy(
 ): Pick<Provenance, "agent" | "image" | "promptHash"> {
   const { name = "", id = "", labels = {} } = spec?.image ?? {};
   return {
-    agent: { name: run.agent, argvHash: sha256(JSON.stringify(spec?.agent.argv ?? [])) },
+    agent: {
+      name: run.agent,
+      version: run.agentVersion,
+      argvHash: sha256(JSON.stringify(spec?.agent.argv ?? [])),
+    },
     image: { name, id, labels },
     promptHash: sha256(spec?.prompt ?? ""),
   };
@@ -183,10 +184,25 @@ function patchesIn(files: readonly RecordFile[]): Provenance["patches"] {
     .map(({ name, original }) => ({ file: name.slice(prefix.length), sha256: original }));
 }
 
-type Move = NonNullable<Provenance["decision"]["promotion"]>;
+async function decisionOf(
+  { principal }: ExportServices,
+  { state, promotion, rollback, discard }: RunRecord,
+): Promise<Provenance["decision"]> {
+  const moved = async <T extends { readonly before: string; readonly after: string }>(move: T) => {
+    const commits = principal && (await commitsBetween(principal.git, move.before, move.after));
+    return { ...move, commits: commits ?? [] };
+  };
+  return {
+    state,
+    promotion: promotion && (await moved(withoutType(promotion))),
+    rollback: rollback && (await moved(withoutType(rollback))),
+    discard,
+  };
+}
 
-function moveOf({ before, after, by, why }: Move): Move {
-  return { before, after, by, why };
+function withoutType<T extends { readonly type: string }>(event: T): Omit<T, "type"> {
+  const { type: _type, ...rest } = event;
+  return rest;
 }
 
 async function importedOf(
@@ -198,26 +214,4 @@ async function importedOf(
   const { branch, head, tree } = report;
   const commits = principal && (await commitsBetween(principal.git, run.base, head));
   return { branch, head, tree, commits: commits ?? [] };
-}
-
-/** Oldest first; undefined when the repository does not have them. */
-export async function commitsBetween(
-  git: Git,
-  base: string,
-  head: string,
-): Promise<readonly { readonly commit: string; readonly tree: string }[] | undefined> {
-  const range = [`${base}..${head}`, "--"];
-  const listed = await gitText(git, [
-    "log",
-    "--reverse",
-    "--topo-order",
-    "--format=%H %T",
-    ...range,
-  ]);
-  if (!listed.ok) return undefined;
-  const lines = listed.value.split("\n").filter((line) => line !== "");
-  return lines.map((line) => {
-    const [commit = "", tree = ""] = line.split(" ");
-    return { commit, tree };
-  });
 }

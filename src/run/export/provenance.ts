@@ -1,4 +1,15 @@
 import { createHash } from "node:crypto";
+import type { PromotionWay, RollbackWay } from "../../core/events.ts";
+
+/** One move of the branch that a run lands on. */
+interface Moved {
+  readonly before: string;
+  readonly after: string;
+  readonly by: string;
+  readonly why: string;
+  /** From `before` to `after`, oldest first; none for a reset, and where the repository did not have them any more. */
+  readonly commits: readonly { readonly commit: string; readonly tree: string }[];
+}
 
 /** Where a result came from; provenance.json of an archive. Hashes are SHA-256 in hex. */
 export interface Provenance {
@@ -9,7 +20,12 @@ export interface Provenance {
   readonly guardloop: string;
   readonly task: string | null;
   readonly base: string;
-  readonly agent: { readonly name: string; readonly argvHash: string };
+  readonly agent: {
+    readonly name: string;
+    /** As the agent's program said it; null where it was not asked or did not say. */
+    readonly version: string | null;
+    readonly argvHash: string;
+  };
   readonly image: {
     readonly name: string;
     readonly id: string;
@@ -18,6 +34,8 @@ export interface Provenance {
   readonly network: string;
   /** As the journal recorded it when the run began. */
   readonly specHash: string;
+  /** Of the task plan at the base; null in records of 0.1. */
+  readonly planHash: string | null;
   readonly promptHash: string;
   readonly patches: readonly { readonly file: string; readonly sha256: string }[];
   readonly imported: {
@@ -31,18 +49,17 @@ export interface Provenance {
   readonly validation: { readonly tree: string; readonly verdict: string } | null;
   readonly decision: {
     readonly state: string;
-    readonly promotion: {
-      readonly before: string;
-      readonly after: string;
-      readonly by: string;
-      readonly why: string;
-    } | null;
-    readonly rollback: {
-      readonly before: string;
-      readonly after: string;
-      readonly by: string;
-      readonly why: string;
-    } | null;
+    readonly promotion:
+      | (Moved & {
+          readonly how: PromotionWay;
+          /** Blocking findings that were accepted, `code` or `code:path`. */
+          readonly accepted: readonly string[];
+          /** Why a failed or missing validation was passed over. */
+          readonly withoutValidation: string | null;
+        })
+      | null;
+    readonly rollback: (Moved & { readonly how: RollbackWay }) | null;
+    readonly discard: { readonly at: string; readonly by: string; readonly why: string } | null;
   };
   /** Every other file of the archive, as it is in there. */
   readonly files: readonly {

@@ -2,25 +2,18 @@ import type { z } from "zod";
 import type { TarEntry } from "../../files/tar.ts";
 import type { Git } from "../../git/git.ts";
 import { readRef } from "../../git/publish.ts";
-import { commitsBetween } from "./export-run.ts";
+import { isTooDeep, parseBounded } from "./bounded-json.ts";
+import { type Check, type Outcome, good, mismatch, skipped } from "./check.ts";
+import { checkDecision } from "./check-decision.ts";
+import { commitsBetween } from "./commits-between.ts";
 import { CREATED, IMPORT_REPORT, MANIFEST, PROVENANCE, REVIEW, SPEC } from "./archive-shapes.ts";
 import { sha256, specHashOf } from "./provenance.ts";
-
-/** One thing that was looked at. After a mismatch nothing more is. */
-export interface Check {
-  readonly name: string;
-  readonly verdict: "ok" | "skipped" | "mismatch";
-  /** A sentence for a person; may hold text of the archive. */
-  readonly text: string;
-}
 
 interface Opened {
   readonly provenance: z.infer<typeof PROVENANCE>;
   readonly files: ReadonlyMap<string, Buffer>;
   readonly git: Git | undefined;
 }
-
-type Outcome = Omit<Check, "name">;
 
 const CHECKS: readonly (readonly [
   name: string,
@@ -31,6 +24,7 @@ const CHECKS: readonly (readonly [
   ["patches", checkPatches],
   ["import", checkImport],
   ["findings", checkFindings],
+  ["decision", checkPromotion],
   ["repository", checkRepository],
 ];
 
@@ -56,10 +50,6 @@ export async function verifyArchive(
   return { run: provenance.run, checks };
 }
 
-const good = (text: string): Outcome => ({ verdict: "ok", text });
-const skipped = (text: string): Outcome => ({ verdict: "skipped", text });
-const mismatch = (text: string): Outcome => ({ verdict: "mismatch", text });
-
 function checkFiles({ provenance, files }: Opened): Outcome {
   const listed = new Set(provenance.files.map((file) => file.name));
   const stray = [...files.keys()].find((name) => name !== "provenance.json" && !listed.has(name));
@@ -68,6 +58,8 @@ function checkFiles({ provenance, files }: Opened): Outcome {
     const bytes = files.get(name);
     if (bytes === undefined) return mismatch(`${name} is missing.`);
     if (sha256(bytes) !== expected) return mismatch(`${name} has not the hash of provenance.json.`);
+    if (name.endsWith(".json") && isTooDeep(bytes))
+      return mismatch(`${name} is nested deeper than anything that guardloop writes.`);
   }
   return good(`${provenance.files.length} files have the hashes of provenance.json.`);
 }
@@ -78,7 +70,7 @@ function checkSpec(at: Opened): Outcome {
   const spec = read(SPEC, bytes);
   if (spec === undefined) return skipped("The run came to no spec.");
   const { specHash, promptHash } = at.provenance;
-  if (specHashOf(parse(bytes)) !== specHash)
+  if (specHashOf(parseBounded(bytes)) !== specHash)
     return mismatch("spec.json has not the hash of the journal.");
   if (sha256(spec.prompt) !== promptHash) return mismatch("The prompt has another hash.");
   const created = read(CREATED, firstLine(at.files.get("events.jsonl")));
@@ -158,6 +150,14 @@ function isRedacted({ provenance }: Opened, name: string): boolean {
   return provenance.files.some((file) => file.name === name && file.content === "redacted");
 }
 
+function checkPromotion(at: Opened): Promise<Outcome> {
+  const lines = at.files.get("events.jsonl")?.toString("utf8").split("\n") ?? [];
+  const events = isRedacted(at, "events.jsonl")
+    ? undefined
+    : lines.map((line) => parseBounded(Buffer.from(line)));
+  return checkDecision({ provenance: at.provenance, events, git: at.git });
+}
+
 function firstLine(bytes: Buffer | undefined): Buffer | undefined {
   const end = bytes?.indexOf(0x0a) ?? -1;
   return end === -1 ? bytes : bytes?.subarray(0, end);
@@ -167,13 +167,5 @@ function read<Shape extends z.ZodType>(
   shape: Shape,
   bytes: Buffer | undefined,
 ): z.infer<Shape> | undefined {
-  return shape.safeParse(parse(bytes)).data;
-}
-
-function parse(bytes: Buffer | undefined): unknown {
-  try {
-    return bytes === undefined ? undefined : JSON.parse(bytes.toString("utf8"));
-  } catch {
-    return undefined;
-  }
+  return shape.safeParse(parseBounded(bytes)).data;
 }

@@ -50,6 +50,8 @@ export function boundedLog(options: BoundedLogOptions) {
     if (unmarked > 0) enqueue(Buffer.from(options.mark.line({ why: "slow", bytes: unmarked })));
     unmarked = 0;
   };
+  // An empty log is there as well, and a disk in trouble is known from the start.
+  enqueue(Buffer.alloc(0));
   return {
     /** Whole lines where the log's readers need whole lines. Returns at once. */
     add(bytes: Buffer): void {
@@ -105,6 +107,7 @@ function logWriter(options: BoundedLogOptions) {
   };
   return {
     async write(batch: Buffer): Promise<void> {
+      if (batch.length === 0) await writePiece(batch);
       for (let at = 0; at < batch.length;) {
         const end = pieceEnd(batch, at, pieceBytes);
         await writePiece(batch.subarray(at, end));

@@ -1,4 +1,4 @@
-import { open, rename, rm } from "node:fs/promises";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import type { CutMark } from "./cut-mark.ts";
 
 const COPY_BYTES = 1024 * 1024;
@@ -11,18 +11,9 @@ export interface LogFileOptions {
   readonly openFile?: (path: string) => Promise<LogHandle>;
 }
 
-export interface LogHandle {
-  readonly appendFile: (bytes: Buffer) => Promise<void>;
-  readonly read: (
-    buffer: Buffer,
-    offset: number,
-    length: number,
-    position: number,
-  ) => Promise<{ readonly bytesRead: number }>;
-  readonly truncate: (sizeBytes: number) => Promise<void>;
+export type LogHandle = Pick<FileHandle, "appendFile" | "read" | "truncate" | "close"> & {
   readonly stat: () => Promise<{ readonly size: number }>;
-  readonly close: () => Promise<void>;
-}
+};
 
 function openFile(path: string): Promise<LogHandle> {
   return open(path, "a+", 0o600);

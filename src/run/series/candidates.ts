@@ -15,6 +15,8 @@ import type { StackTop } from "./stack.ts";
 /** What a run may be given to do, in order; who may have it is settled when the run is created. */
 export interface Candidates extends StackTop {
   readonly tasks: readonly OfferedTask[];
+  /** Of the plan at the base. */
+  readonly planHash: string;
   /** `one`: the host assigns the first that is free. `all`: the agent chooses among those that are free. */
   readonly give: "one" | "all";
   /** Of attempts: what they have in common. */
@@ -43,7 +45,8 @@ export async function nextTasks(
     claimed: livingClaims(services.history, claimsOf(services, invocation)),
   });
   if (!offered.ok) return offered;
-  return ok({ ...stack, tasks: offered.value, give: kind === "stacked" ? "all" : "one" });
+  const give = kind === "stacked" ? "all" : "one";
+  return ok({ ...stack, tasks: offered.value, give, planHash: plan.value.hash });
 }
 
 /** Every attempt has the same task on the same base: the first that can be run, or the one that was named. */

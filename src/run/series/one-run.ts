@@ -118,7 +118,7 @@ function create(
   { turn, runId, candidates, invocation }: Opening,
 ): Result<{ readonly spec: RunSpec; readonly stored: StoredEvent }, Failure> {
   return history.exclusively(() => {
-    const { tasks, give, group, base, parentRun } = candidates;
+    const { tasks, give, group, base, parentRun, planHash } = candidates;
     const claimed = livingClaims(history, {
       ...claimsOf(services, invocation),
       ownGroup: group,
@@ -130,6 +130,7 @@ function create(
       startedAt: invocation.now().toISOString(),
       base,
       parentRun,
+      planHash,
       offered: give === "one" ? free.slice(0, 1) : free,
       ...(group === undefined
         ? {}

@@ -4,9 +4,11 @@ import { ARTIFACT, type Manifest } from "../../core/artifacts.ts";
 import { type Failure, fail } from "../../core/failures.ts";
 import type { AgentEnding, RunSpec } from "../../core/run-spec.ts";
 import { type Result, err, ok } from "../../core/result.ts";
+import { visible } from "../../core/visible.ts";
 import { type Outbox, readOutbox, saveOutbox } from "../artifacts/outbox.ts";
 import { parseManifest } from "../artifacts/manifest.ts";
 import { record } from "../drive.ts";
+import { redactorInUse } from "../logs/redactions-in-use.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
 import { minutes, refuseEnding } from "./agent.ts";
@@ -45,7 +47,10 @@ export const collectStage: Stage<Input, Collected> = {
     const gone = await proveGone(services, containerName(spec.runId, "agent"));
     if (!gone.ok) return gone;
     const outbox = await readOutbox(services.paths.outbox);
-    if (outbox.ok) await saveOutbox(outbox.value, services.paths.artifacts);
+    if (outbox.ok) {
+      await saveOutbox(outbox.value, services.paths.artifacts);
+      await recordVersion(services, spec, outbox.value);
+    }
     // Also of a run that fails: what it failed at is worth knowing, and frees the other tasks it was offered.
     const task = outbox.ok ? checkTaskId(outbox.value.taskId, spec, "") : outbox;
     if (task.ok) record(services, spec.runId, { type: "task-selected", task: task.value });
@@ -76,6 +81,18 @@ export const collectStage: Stage<Input, Collected> = {
   // What was saved stays: it is what a person looks at when the run has failed.
   undo: async () => ok(undefined),
 };
+
+const VERSION_LENGTH = 200;
+
+/** Whatever becomes of the run: the guest asked the agent's program before it started it. */
+async function recordVersion(services: RunServices, spec: RunSpec, outbox: Outbox): Promise<void> {
+  const manifest = parseManifest(outbox.manifest);
+  const said = manifest.ok ? manifest.value.versions.agent : undefined;
+  if (said === undefined || said.trim() === "") return;
+  const redactor = await redactorInUse(services, spec.agent.passEnv);
+  const version = visible(redactor.text(said.trim()), "one-line").slice(0, VERSION_LENGTH);
+  record(services, spec.runId, { type: "agent-version", version });
+}
 
 /** Asks the engine until the container is gone; one that stays is removed by force, once. */
 export async function proveGone(

@@ -61,7 +61,12 @@ export async function writeJob(
     mode: "run",
     isolation: "container",
     base: spec.base,
-    agent: { argv: spec.agent.argv, env: spec.agent.env, homeFiles: spec.agent.homeFiles },
+    agent: {
+      argv: spec.agent.argv,
+      env: spec.agent.env,
+      homeFiles: spec.agent.homeFiles,
+      versionArgv: spec.agent.versionArgv ?? [],
+    },
     author: spec.agent.author,
     overlayPaths,
     paths: {

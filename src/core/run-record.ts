@@ -48,6 +48,9 @@ export interface RunRecord {
   readonly branchPruned: BranchPruned | null;
 }
 
+/** A run without what its stages did, which is most of a record. */
+export type RunSummary = Omit<RunRecord, "stages" | "outputs">;
+
 export interface BranchPruned {
   readonly at: string;
   readonly ref: string;

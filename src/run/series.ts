@@ -138,8 +138,8 @@ async function choose(
 function openTasks(services: SeriesServices, invocation: Invocation): ReadonlyMap<string, string> {
   return new Map(
     services.history
-      .runs(invocation.principal.repositoryId)
-      .filter((run) => run.task !== null && (run.state === "ready" || run.state === "running"))
+      .runsInState(["ready", "running"], invocation.principal.repositoryId)
+      .filter((run) => run.task !== null)
       .map((run) => [run.task ?? "", `has the open run ${run.id}`]),
   );
 }

@@ -1,13 +1,13 @@
 import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import type { RunRecord } from "../../core/run-record.ts";
+import type { RunSummary } from "../../core/run-record.ts";
 import { deleteRef } from "../../git/publish.ts";
 import type { DecisionServices } from "../decide/decision.ts";
 import { withRepositoryLock } from "../decide/repository-lock.ts";
 import { type AgentBranch, listBranches } from "./list.ts";
 
 export interface PrunableBranch extends AgentBranch {
-  readonly run: RunRecord;
+  readonly run: RunSummary;
   readonly verdict: Extract<AgentBranch["verdict"], { kind: "prunable" }>;
 }
 

@@ -19,6 +19,8 @@ export interface GitOptions {
   readonly workTree?: string;
   /** Author and committer of `commit-tree`; nothing else is to be passed here. */
   readonly identity?: Environment;
+  /** Git is started only while there is this file; see `Command`. */
+  readonly onlyWhile?: string;
   /** Limits on what the child may use; see `withBounds`. */
   readonly bounds?: Bounds;
   /** Aborting ends the child, for a reader that has seen enough. */

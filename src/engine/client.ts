@@ -11,6 +11,8 @@ interface CallOptions {
   readonly maxOutputBytes?: number;
   readonly extraEnv?: Environment;
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
+  /** Aborting ends the client, not the container. */
+  readonly signal?: AbortSignal;
 }
 
 /** An engine's command line. Its answers are data; only a client that cannot start is a failure. */
@@ -41,6 +43,7 @@ export function engineClient(
         deadlineMs: options.deadlineMs ?? DEADLINES.engineQuickMs,
         maxOutputBytes: options.maxOutputBytes ?? 4 * 1024 * 1024,
         ...(options.onOutput === undefined ? {} : { onOutput: options.onOutput }),
+        ...(options.signal === undefined ? {} : { signal: options.signal }),
       });
       if (!exit.ok)
         return err(
@@ -73,7 +76,7 @@ export function engineFailure(kind: EngineKind, what: string, exit: Exit): Failu
   const name = ENGINE_NAMES[kind];
   const said = exit.stderr.toString("utf8").trim();
   const lines = said.split("\n");
-  if (exit.ended === "deadline")
+  if (exit.ended !== "by-itself")
     return failure("engine-unavailable", `${name} did not answer in time when asked to ${what}.`);
   if (NO_ANSWER_FROM[kind].test(said))
     return failure("engine-unavailable", `${name} does not answer: ${lines[0] ?? ""}`, {

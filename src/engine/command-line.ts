@@ -11,6 +11,11 @@ import { type PrintedStats, containerStats } from "./stats.ts";
 const CLIENT_STATUSES: ReadonlySet<number> = new Set([125, 126, 127]);
 /** The client's own deadline lies far beyond the run's clocks, which end the container, not the client. */
 const CLIENT_DEADLINE_MS = 7 * 24 * 60 * 60_000;
+/**
+ * From the order to kill a container to the end of a client that still waits for it: an engine that hangs, or that has
+ * forgotten the container in a restart, would keep the run for ever.
+ */
+const CLIENT_GRACE_MS = 60_000;
 /** Kept of the client's output for messages; the whole stream goes to the sink. */
 const KEPT_BYTES = 64 * 1024;
 
@@ -50,6 +55,7 @@ export interface CommandLineOptions {
 export function commandLineEngine(options: CommandLineOptions): Engine {
   const { client, words, now, probe } = options;
   const { kind } = client;
+  const waiting = new Map<string, AbortController>();
   const refused = (what: string, exit: Exit) => midRun(err(engineFailure(kind, what, exit)));
   const absentIsFine = (
     exit: Awaited<ReturnType<EngineClient["call"]>>,
@@ -68,12 +74,16 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
     argv: (spec) => [client.program, ...runArguments(kind, spec)],
     async run(spec, sink, environment) {
       const since = now();
+      const giveUp = new AbortController();
+      waiting.set(spec.name, giveUp);
       const exit = await client.call(runArguments(kind, spec), {
         deadlineMs: CLIENT_DEADLINE_MS,
         maxOutputBytes: KEPT_BYTES,
         extraEnv: environment,
         onOutput: sink.onOutput,
+        signal: giveUp.signal,
       });
+      waiting.delete(spec.name);
       if (!exit.ok) return midRun(exit);
       const code = exit.value.code;
       if (code === null || CLIENT_STATUSES.has(code))
@@ -81,6 +91,9 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
       return ending(options, { spec, since, exitCode: code, until: now() });
     },
     async signal(name, signal) {
+      const hanging = waiting.get(name);
+      if (signal === "KILL" && hanging !== undefined)
+        setTimeout(() => hanging.abort(), CLIENT_GRACE_MS).unref();
       const exit = await client.call(["kill", `--signal=${signal}`, name]);
       return absentIsFine(exit, `signal the container ${name}`);
     },

@@ -4,7 +4,7 @@ import type { HostEnvironment } from "../core/environment.ts";
 import type { Failure } from "../core/failures.ts";
 import { DEADLINES } from "../core/limits.ts";
 import { type Result, ok } from "../core/result.ts";
-import { type Git, gitOutput, sealedGit } from "./git.ts";
+import { type Git, gitOutput, gitText, sealedGit } from "./git.ts";
 
 export interface SnapshotLayout {
   /** Absolute path of the git program. */
@@ -38,16 +38,24 @@ export async function fillBaseStore(
     "--initial-branch=base",
   ]);
   if (!made.ok) return made;
+  const objects = await gitText(source, [
+    "rev-parse",
+    "--path-format=absolute",
+    "--git-path",
+    "objects",
+  ]);
+  if (!objects.ok) return objects;
+  const into = join(layout.storeDir, "objects");
   const packed = await gitOutput(
     source,
-    [
-      "pack-objects",
-      "--revs",
-      "--delta-base-offset",
-      "-q",
-      join(layout.storeDir, "objects/pack/pack"),
-    ],
-    { stdin: `${layout.base}\n`, deadlineMs: DEADLINES.gitLongMs },
+    ["pack-objects", "--revs", "--delta-base-offset", "-q", join(into, "pack/pack")],
+    {
+      // A pack is begun in the repository's own object directory and then renamed, which fails where the state
+      // directory is on another file system.
+      objects: { into, from: objects.value },
+      stdin: `${layout.base}\n`,
+      deadlineMs: DEADLINES.gitLongMs,
+    },
   );
   return packed.ok ? ok(store) : packed;
 }

@@ -1,7 +1,9 @@
 import { Command } from "commander";
 import type { Failure } from "../core/failures.ts";
 import { EXIT, type ExitStatus } from "../core/failures.ts";
-import type { Result } from "../core/result.ts";
+import { hostFault } from "../core/host-fault.ts";
+import { type Result, err } from "../core/result.ts";
+import { JournalFault } from "../run/drive.ts";
 import type { Context } from "./context.ts";
 
 export type Format = "human" | "json";
@@ -59,8 +61,20 @@ export function action(
   return command.action(async () => {
     const options = command.opts<Record<string, unknown>>();
     const format = options.json === true ? "json" : "human";
-    finish(await perform({ context, args: command.args, options, format }), format);
+    const call = { context, args: command.args, options, format } as const;
+    finish(await asFailure(() => perform(call)), format);
   });
+}
+
+/** What the machine refuses is said like any other failure; what is thrown besides is a mistake of ours. */
+async function asFailure(perform: () => Promise<CommandEnd>): Promise<CommandEnd> {
+  try {
+    return await perform();
+  } catch (error) {
+    const fault = error instanceof JournalFault ? error.failure : hostFault(error);
+    if (fault === undefined) throw error;
+    return err(fault);
+  }
 }
 
 /** The value of an option as text; undefined when it was not given. */

@@ -16,7 +16,7 @@ export function findRun(
   repositoryId: string | undefined,
 ): Result<RunRecord, Failure> {
   if (text === "@last") {
-    const [newest] = history.runs(repositoryId);
+    const newest = history.newest(repositoryId);
     return newest === undefined ? fail("unknown-run", "There is no run yet.") : ok(newest);
   }
   const ids = history.idsWithPrefix(text);

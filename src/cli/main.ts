@@ -57,6 +57,8 @@ async function main(): Promise<ExitStatus> {
     format = ours.includes("--json") ? "json" : "human";
     end = usageFailure(error);
   }
+  // A look at a container that hangs, for example, would keep a finished command from ending.
+  endLivingChildren();
   if (end.ok) return end.value;
   printFailure(output, end.error, { format });
   return exitStatusOf(end.error.code);

@@ -1,13 +1,13 @@
 import { type Failure, fail } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
-import type { RunRecord } from "../core/run-record.ts";
+import type { RunSummary } from "../core/run-record.ts";
 import { RUN_STATES } from "../core/run-state.ts";
 import { type Call, listOption, textOption } from "./define.ts";
 import { parseMoment } from "./moment.ts";
 
 /** Which runs a person wants to see, and at most how many. */
 export interface RunFilter {
-  readonly matches: (run: RunRecord) => boolean;
+  readonly matches: (run: RunSummary) => boolean;
   readonly limit: number;
 }
 

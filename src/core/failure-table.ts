@@ -190,7 +190,22 @@ export const FAILURES = {
     meaning: "The database of runs is damaged; it was left as it is.",
     cure: "Run `guardloop recover`: it keeps the damaged file aside and rebuilds what the disk still tells.",
   },
+  "history-busy": {
+    exit: 3,
+    meaning: "Another program holds the database of runs and does not let go of it.",
+    cure: "End the program that has history.db open, then run `guardloop recover`.",
+  },
   // The run failed.
+  "disk-full": {
+    exit: 1,
+    meaning: "A disk or quota is full.",
+    cure: "Free some space, then run `guardloop recover`.",
+  },
+  "lease-lost": {
+    exit: 1,
+    meaning: "Somebody else took the run's lease back while the run had it.",
+    cure: "Run the task again; see who calls `treehouse return` or removes lease records.",
+  },
   "lease-failed": {
     exit: 1,
     meaning: "No worktree could be leased, or it was not as promised.",

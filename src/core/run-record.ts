@@ -64,6 +64,9 @@ export interface RecordRemoved {
   readonly by: string;
 }
 
+/** A run without what its stages did, which is most of a record. */
+export type RunSummary = Omit<RunRecord, "stages" | "outputs">;
+
 export interface BranchPruned {
   readonly at: string;
   readonly ref: string;

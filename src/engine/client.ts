@@ -11,7 +11,7 @@ interface CallOptions {
   readonly maxOutputBytes?: number;
   readonly extraEnv?: Environment;
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
-  /** Ends the client, and not what it asked for. */
+  /** Aborting ends the client, not the container. */
   readonly signal?: AbortSignal;
 }
 
@@ -76,7 +76,7 @@ export function engineFailure(kind: EngineKind, what: string, exit: Exit): Failu
   const name = ENGINE_NAMES[kind];
   const said = exit.stderr.toString("utf8").trim();
   const lines = said.split("\n");
-  if (exit.ended === "deadline")
+  if (exit.ended !== "by-itself")
     return failure("engine-unavailable", `${name} did not answer in time when asked to ${what}.`);
   if (NO_ANSWER_FROM[kind].test(said))
     return failure("engine-unavailable", `${name} does not answer: ${lines[0] ?? ""}`, {

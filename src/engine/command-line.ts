@@ -15,6 +15,11 @@ import { type PrintedStats, containerStats } from "./stats.ts";
 const CLIENT_STATUSES: ReadonlySet<number> = new Set([125, 126, 127]);
 /** The client's own deadline lies far beyond the run's clocks, which end the container, not the client. */
 const CLIENT_DEADLINE_MS = 7 * 24 * 60 * 60_000;
+/**
+ * From the order to kill a container to the end of a client that still waits for it: an engine that hangs, or that has
+ * forgotten the container in a restart, would keep the run for ever.
+ */
+const CLIENT_GRACE_MS = 60_000;
 /** Kept of the client's standard error for messages, from its end; the whole stream goes to the sink. */
 const KEPT_BYTES = 16 * 1024;
 
@@ -62,6 +67,7 @@ export interface CommandLineOptions {
 export function commandLineEngine(options: CommandLineOptions): Engine {
   const { client, words, now, probe } = options;
   const { kind } = client;
+  const waiting = new Map<string, AbortController>();
   const refused = (what: string, exit: Exit) => midRun(err(engineFailure(kind, what, exit)));
   const absentIsFine = (
     exit: Awaited<ReturnType<EngineClient["call"]>>,
@@ -81,6 +87,8 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
     async run(spec, sink, environment) {
       const since = now();
       const stderr = endOf(KEPT_BYTES);
+      const giveUp = new AbortController();
+      waiting.set(spec.name, giveUp);
       const exit = await client.call(runArguments(kind, spec), {
         deadlineMs: CLIENT_DEADLINE_MS,
         maxOutputBytes: 0,
@@ -89,7 +97,9 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
           if (stream === "stderr") stderr.add(chunk);
           sink.onOutput(stream, chunk);
         },
+        signal: giveUp.signal,
       });
+      waiting.delete(spec.name);
       if (!exit.ok) return midRun(exit);
       const said = { ...exit.value, stderr: stderr.bytes() };
       const ended = { name: spec.name, since, until: now() };
@@ -99,6 +109,9 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
     },
     follow: (name, from, sink) => follow(options, { name, from, sink }),
     async signal(name, signal) {
+      const hanging = waiting.get(name);
+      if (signal === "KILL" && hanging !== undefined)
+        setTimeout(() => hanging.abort(), CLIENT_GRACE_MS).unref();
       const exit = await client.call(["kill", `--signal=${signal}`, name]);
       return absentIsFine(exit, `signal the container ${name}`);
     },

@@ -124,7 +124,10 @@ export interface Engine {
    * Output may come twice around `from.output`; an engine that keeps none gives what is printed from now on.
    */
   follow(name: string, from: FollowFrom, sink: OutputSink): Promise<Result<FollowedEnd, Failure>>;
-  /** Sends a signal to the container's first process. No container of that name is not a failure. */
+  /**
+   * Sends a signal to the container's first process. No container of that name is not a failure. After KILL, a `run` of
+   * that name ends within a minute, whatever the engine does.
+   */
   signal(name: string, signal: "TERM" | "KILL"): Promise<Result<void, Failure>>;
   exists(name: string): Promise<Result<boolean, Failure>>;
   /** Kills and removes. May be called twice; no container of that name is not a failure. */

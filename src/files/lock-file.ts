@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { link, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
+import { link, readFile, readdir, rename, rm, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { errnoOf } from "../core/errno.ts";
-import { type Owner, mayBeAlive } from "../process/owner.ts";
+import { type Owner, isRunning, mayBeAlive, ownerOf } from "../process/owner.ts";
 
 export interface HeldLock extends AsyncDisposable {
   readonly path: string;
@@ -42,6 +43,27 @@ export async function takeLock(path: string, owner: Owner): Promise<HeldLock | {
 export async function isHeld(path: string, host: string): Promise<boolean> {
   const holder = await readOwner(path);
   return holder !== undefined && mayBeAlive(holder, host);
+}
+
+/**
+ * Removes lock files in a directory whose owner is proven dead, and what one that was killed while it took a lock left
+ * beside it. Locks that somebody living holds stay. May be called again.
+ */
+export async function sweepLocks(directory: string, host: string): Promise<void> {
+  for (const name of await readdir(directory).catch(() => [])) {
+    const path = join(directory, name);
+    // `<lock>.<pid>` and `<lock>.<pid>.stale`, see below; a killed writer may have left them without a word in them.
+    const taker = /\.(\d{1,10})(\.stale)?$/.exec(name)?.[1];
+    const owner = await readOwner(path);
+    if (owner !== undefined && mayBeAlive(owner, host)) continue;
+    if (taker !== undefined) {
+      if (owner !== undefined || !isRunning(Number(taker))) await rm(path, { force: true });
+    } else if (owner !== undefined) {
+      // Taken and given back, so that one that was made meanwhile stays.
+      const lock = await takeLock(path, ownerOf(process.pid, host));
+      if (!("heldBy" in lock)) await lock[Symbol.asyncDispose]();
+    }
+  }
 }
 
 function held(path: string): HeldLock {

@@ -27,6 +27,10 @@ export interface GitOptions {
   readonly config?: ConfigPair;
   /** Author and committer of `commit-tree`; nothing else is to be passed here. */
   readonly identity?: Environment;
+  /** Object directories, absolute: new objects go into the first, and those of the second are there to be read. */
+  readonly objects?: { readonly into: string; readonly from: string };
+  /** Git is started only while there is this file; see `Command`. */
+  readonly onlyWhile?: string;
   /** Limits on what the child may use; see `withBounds`. */
   readonly bounds?: Bounds;
   /** Aborting ends the child, for a reader that has seen enough. */
@@ -134,10 +138,19 @@ interface Profile {
   readonly cwd: string;
 }
 
+/** A quoted path may hold the character that separates paths; see GIT_ALTERNATE_OBJECT_DIRECTORIES in git(1). */
+function objectDirectories({ into, from }: NonNullable<GitOptions["objects"]>): Environment {
+  return {
+    GIT_OBJECT_DIRECTORY: into,
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: `"${from.replaceAll(/["\\]/g, String.raw`\$&`)}"`,
+  };
+}
+
 function bind(program: string, profile: Profile): Git {
   return {
     async exec(args, options = {}): Promise<Exit> {
-      const { cwd, config, indexFile, workTree, identity, deadlineMs, ...passedOn } = options;
+      const { cwd, config, indexFile, workTree, identity, objects, deadlineMs, ...passedOn } =
+        options;
       const { environment } = profile;
       const bounded = options.bounds === undefined ? [] : PACK_WINDOWS;
       const result = await run({
@@ -146,6 +159,7 @@ function bind(program: string, profile: Profile): Git {
         env: {
           ...(config === undefined ? environment : withConfig(environment, config)),
           ...identity,
+          ...(objects === undefined ? {} : objectDirectories(objects)),
           ...(indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile }),
           ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }),
         },

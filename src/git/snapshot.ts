@@ -1,4 +1,4 @@
-import { copyFile, mkdir, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { HostEnvironment } from "../core/environment.ts";
 import type { Failure } from "../core/failures.ts";
@@ -45,22 +45,18 @@ export async function fillBaseStore(
     "objects",
   ]);
   if (!objects.ok) return objects;
-  // Git writes a pack among its own objects first and then renames it: it must be the store that packs, since the
-  // repository may be on another file system.
-  const alternates = join(layout.storeDir, "objects/info/alternates");
-  await writeFile(alternates, `${objects.value}\n`);
+  const into = join(layout.storeDir, "objects");
   const packed = await gitOutput(
-    store,
-    [
-      "pack-objects",
-      "--revs",
-      "--delta-base-offset",
-      "-q",
-      join(layout.storeDir, "objects/pack/pack"),
-    ],
-    { stdin: `${layout.base}\n`, deadlineMs: DEADLINES.gitLongMs },
+    source,
+    ["pack-objects", "--revs", "--delta-base-offset", "-q", join(into, "pack/pack")],
+    {
+      // A pack is begun in the repository's own object directory and then renamed, which fails where the state
+      // directory is on another file system.
+      objects: { into, from: objects.value },
+      stdin: `${layout.base}\n`,
+      deadlineMs: DEADLINES.gitLongMs,
+    },
   );
-  await rm(alternates);
   return packed.ok ? ok(store) : packed;
 }
 

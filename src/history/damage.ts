@@ -1,6 +1,7 @@
-import { rename } from "node:fs/promises";
+import { link, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf } from "../core/errno.ts";
+import { syncDirectory } from "../files/write-atomic.ts";
 
 /** Extended result codes begin with these; see https://www.sqlite.org/rescode.html. */
 const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)/;
@@ -15,17 +16,29 @@ export function isDamage(error: unknown): boolean {
 }
 
 /**
- * Renames a damaged history with its log, so that a new one can be begun; nothing of it is overwritten or deleted.
+ * Puts a damaged history with its log under other names, so that a new one can be begun; nothing of it is overwritten
+ * or deleted. To be called by one process at a time. After a crash in the middle it is called again, and the damaged
+ * files may then be kept twice.
  *
  * @returns where the database is kept.
  */
 export async function keepAside(stateDir: string, now: Date): Promise<string> {
   const path = historyFile(stateDir);
   const aside = `${path}.damaged-${now.toISOString().replaceAll(/[:.]/g, "-")}`;
-  // The write-ahead log first: were it left behind, SQLite would play it into the new database.
-  for (const suffix of ["-wal", "-shm", ""])
-    await rename(`${path}${suffix}`, `${aside}${suffix}`).catch((error: unknown) => {
-      if (errnoOf(error) !== "ENOENT") throw error;
-    });
+  for (const suffix of SUFFIXES)
+    await ignoringAbsence(link(`${path}${suffix}`, `${aside}${suffix}`));
+  // The database first: SQLite deletes a log that it finds without one, but would play it into a new database.
+  for (const suffix of SUFFIXES) await ignoringAbsence(unlink(`${path}${suffix}`));
+  await syncDirectory(stateDir);
   return aside;
+}
+
+const SUFFIXES = ["", "-wal", "-shm"] as const;
+
+async function ignoringAbsence(done: Promise<void>): Promise<void> {
+  try {
+    await done;
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error;
+  }
 }

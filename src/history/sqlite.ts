@@ -1,22 +1,21 @@
 import { chmodSync } from "node:fs";
 import Database from "libsql";
-import type { RunEvent, StoredEvent } from "../core/events.ts";
+import { errnoOf } from "../core/errno.ts";
+import type { StoredEvent } from "../core/events.ts";
 import { type Failure, fail } from "../core/failures.ts";
-import { type Result, ok } from "../core/result.ts";
-import { foldRun } from "../core/run-record.ts";
+import { hostFault } from "../core/host-fault.ts";
+import { type Result, err, ok } from "../core/result.ts";
+import { type RunRecord, foldRun } from "../core/run-record.ts";
 import { historyFile, isDamage } from "./damage.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import type { History } from "./port.ts";
+import { idQueries, summaries } from "./queries.ts";
+import { rows, toEvent } from "./rows.ts";
 
-/** How long a statement waits for another process's write. */
+/** How long a statement waits for another process's write; nothing else happens in this process meanwhile. */
 const BUSY_TIMEOUT_MS = 10_000;
-
-interface EventRow {
-  readonly seq: number;
-  readonly run_id: string;
-  readonly at: string;
-  readonly data: string;
-}
+/** So often an event is tried: a run must not fail because a backup reads slowly. */
+const APPEND_TRIES = 6;
 
 /**
  * Opens `<stateDir>/history.db`, creating or migrating it. A database from a newer guardloop and a damaged one are
@@ -36,7 +35,9 @@ export function openHistory(stateDir: string, now: () => Date): Result<History, 
     chmodSync(path, 0o600);
     return ok(historyOn(database, now));
   } catch (error) {
-    if (isDamage(error)) return fail("history-damaged", `${path} is damaged: ${messageOf(error)}.`);
+    if (isDamage(error)) return damaged(path, messageOf(error));
+    const fault = hostFault(error);
+    if (fault !== undefined) return err({ ...fault, message: `${path}: ${fault.message}` });
     return fail("state-unusable", `${path} cannot be used: ${messageOf(error)}`, {
       cure: "Check free space and permissions, then try again.",
     });
@@ -107,44 +108,28 @@ function historyOn(database: Database.Database, now: () => Date): History {
   const ofRun = database.prepare(
     "SELECT seq, run_id, at, data FROM events WHERE run_id = ? ORDER BY seq",
   );
-  const ids = database.prepare(
-    "SELECT run_id FROM events WHERE type = 'run-created' AND substr(run_id, 1, length(?)) = ? ORDER BY seq DESC",
-  );
-  const idsOfRepository = database.prepare(
-    "SELECT run_id FROM events WHERE type = 'run-created' AND json_extract(data, '$.repositoryId') = ? ORDER BY seq DESC",
-  );
-  const unended = database.prepare(
-    `SELECT run_id FROM events AS created WHERE type = 'run-created' AND NOT EXISTS (
-       SELECT 1 FROM events AS ended WHERE ended.run_id = created.run_id
-         AND ended.type IN ('run-ready', 'run-failed', 'run-interrupted')
-     ) ORDER BY seq DESC`,
-  );
+  const find = idQueries(database);
   const events = (runId: string): readonly StoredEvent[] => rows(ofRun.all(runId)).map(toEvent);
-  const idsWithPrefix = (prefix: string): readonly string[] =>
-    rows(ids.all(prefix, prefix)).map((row) => row.run_id);
-  const run = (runId: string) => foldRun(events(runId));
+  const run = (runId: string): RunRecord | undefined => foldRun(events(runId));
+  const records = (ids: readonly string[]): readonly RunRecord[] =>
+    ids.map(run).filter((record) => record !== undefined);
   return {
     append(runId, event): StoredEvent {
       const at = now().toISOString();
-      const { lastInsertRowid } = insert.run(runId, at, event.type, JSON.stringify(event));
+      const { lastInsertRowid } = patiently(() =>
+        insert.run(runId, at, event.type, JSON.stringify(event)),
+      );
       return { seq: Number(lastInsertRowid), runId, at, event };
     },
     events,
     run,
-    runs(repositoryId) {
-      const found =
-        repositoryId === undefined
-          ? idsWithPrefix("")
-          : rows(idsOfRepository.all(repositoryId)).map((row) => row.run_id);
-      return found.map(run).filter((record) => record !== undefined);
-    },
-    running: (repositoryId) =>
-      rows(unended.all())
-        .map((row) => run(row.run_id))
-        .filter((record) => record !== undefined)
-        .filter((record) => repositoryId === undefined || record.repositoryId === repositoryId),
+    runs: (repositoryId) => summaries(database, repositoryId),
+    runsInState: (states, repositoryId) => records(find.inState(states, repositoryId)),
+    undecided: (repositoryId) => records(find.undecided(repositoryId)),
+    newest: (repositoryId) => records(find.newest(repositoryId))[0],
+    idsWithPrefix: find.withPrefix,
+    verify: () => verify(database),
     exclusively: (act) => inTransaction(database, act),
-    idsWithPrefix,
     [Symbol.dispose](): void {
       database.close();
     },
@@ -164,16 +149,30 @@ function inTransaction<T>(database: Database.Database, act: () => T): T {
   }
 }
 
-// The driver types its rows as unknown; the table's own constraints say what is in them.
-function rows(found: unknown): readonly EventRow[] {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return found as readonly EventRow[];
+function patiently<T>(write: () => T): T {
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      return write();
+    } catch (error) {
+      if (!errnoOf(error).startsWith("SQLITE_BUSY") || attempt === APPEND_TRIES) throw error;
+    }
 }
 
-function toEvent(row: EventRow): StoredEvent {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const event = JSON.parse(row.data) as RunEvent;
-  return { seq: row.seq, runId: row.run_id, at: row.at, event };
+function verify(database: Database.Database): Result<void, Failure> {
+  const path = database.name;
+  try {
+    // Every page, and every row with its index entries; https://www.sqlite.org/pragma.html#pragma_integrity_check.
+    const row: unknown = database.prepare("SELECT * FROM pragma_integrity_check(1)").get();
+    const said = typeof row === "object" && row !== null ? String(Object.values(row)[0]) : "";
+    return said === "ok" ? ok(undefined) : damaged(path, said);
+  } catch (error) {
+    if (isDamage(error)) return damaged(path, messageOf(error));
+    throw error;
+  }
+}
+
+function damaged(path: string, why: string): Result<never, Failure> {
+  return fail("history-damaged", `${path} is damaged: ${why}.`);
 }
 
 function messageOf(error: unknown): string {

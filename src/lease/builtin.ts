@@ -1,12 +1,15 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ok } from "../core/result.ts";
 import type { Git } from "../git/git.ts";
+import { fenceOf, sweepUnfinished } from "./builtin/claim.ts";
 import { acquire } from "./builtin/acquire.ts";
 import { find } from "./builtin/find.ts";
 import { inspect } from "./builtin/inspect.ts";
 import type { Pool } from "./builtin/pool.ts";
 import { release } from "./builtin/release.ts";
-import { worktreeName } from "./builtin/slots.ts";
+import { leaseLost } from "./lost.ts";
+import { slotOfPath, worktreeName } from "./builtin/slots.ts";
 import { type PoolTidy, tidyPool } from "./builtin/tidy.ts";
 import type { LeasePool } from "./port.ts";
 
@@ -36,8 +39,14 @@ export function builtinPool(options: BuiltinPoolOptions): LeasePool {
     kind: "builtin",
     description: options.note === undefined ? "built-in pool" : `built-in pool (${options.note})`,
     acquire: (request) => acquire(pool, request),
+    async check(lease) {
+      const slot = slotOfPath(pool.root, lease.path);
+      const holds = slot !== undefined && existsSync(fenceOf(slot, lease.id));
+      return holds ? ok(undefined) : leaseLost(lease.path);
+    },
     release: (lease) => release(pool, lease),
     find: async (holderPrefix) => ok(await find(pool, holderPrefix)),
+    tidy: () => sweepUnfinished(pool.root, pool.host),
     inspect: async () => ok(await inspect(pool)),
   };
 }

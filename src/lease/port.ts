@@ -33,6 +33,11 @@ export interface LeasePool {
    * before, so that `find` can clean up after a crash in the middle.
    */
   acquire(request: LeaseRequest): Promise<Result<Lease, Failure>>;
+  /**
+   * Whether the lease is still ours, `lease-lost` when it is not. Ids are never used again, so one that holds now has
+   * held all along: what was read from the worktree until now was ours.
+   */
+  check(lease: Lease): Promise<Result<void, Failure>>;
   /** May be called twice; confirmed with the pool. A lease that is no longer ours counts as returned. */
   release(lease: Lease): Promise<Result<"returned" | "already-returned", Failure>>;
   /** Asks the pool, not our notes, for the leases whose holder begins with the prefix. */
@@ -45,6 +50,8 @@ export interface LeasePool {
    * @returns why it stays, to follow "it stays, because"; undefined when it is gone.
    */
   unwedge?(path: string): Promise<Result<string | undefined, Failure>>;
+  /** Removes what killed processes left of leases that were never handed out. Called by recovery; may be called twice. */
+  tidy(): Promise<void>;
   /** What is wrong with the pool, a sentence each with its cure; for `doctor`. Changes nothing. */
   inspect(): Promise<Result<readonly string[], Failure>>;
 }

@@ -11,7 +11,7 @@ import { acquire } from "./treehouse/get.ts";
 import { inspect } from "./treehouse/inspect.ts";
 import type { TreehousePool } from "./treehouse/pool.ts";
 import { returnLease } from "./treehouse/return.ts";
-import { leasesIn, status } from "./treehouse/status.ts";
+import { check, leasesIn, status } from "./treehouse/status.ts";
 import { unwedge, wedged } from "./treehouse/unwedge.ts";
 import { probeVersion } from "./treehouse/version.ts";
 
@@ -65,6 +65,7 @@ function poolPort(pool: TreehousePool): LeasePool {
     kind: "treehouse",
     description: `treehouse ${pool.version.text}`,
     acquire: (request) => acquire(pool, request),
+    check: (lease) => check(pool, lease),
     release: (lease) => returnLease(pool, lease),
     async find(holderPrefix) {
       const rows = await status(pool);
@@ -73,6 +74,8 @@ function poolPort(pool: TreehousePool): LeasePool {
     },
     wedged: () => wedged(pool),
     unwedge: (path) => unwedge(pool, path),
+    // treehouse keeps its own state; what a killed `get` left is named by `inspect`.
+    tidy: async () => undefined,
     inspect: () => inspect(pool),
   };
 }

@@ -17,6 +17,11 @@ export function gitIn(git: Git, path: string): Git {
   return { exec: (args, options) => git.exec(["-C", path, ...args], options) };
 }
 
+/** Git that does not start any more once the lease's file is gone: its worktree may be somebody else's then. */
+export function fenced(git: Git, fence: string): Git {
+  return { exec: (args, options) => git.exec(args, { ...options, onlyWhile: fence }) };
+}
+
 /**
  * Whose worktree is this? `ours` means: the top of a worktree that shares our repository's common Git directory.
  *

@@ -29,6 +29,12 @@ export interface Command {
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
   /** Aborting ends the child's process group like the deadline does. */
   readonly signal?: AbortSignal;
+  /**
+   * Absolute path of a file: the program is started only while there is one, else the child ends with `FENCED`. The child
+   * looks for itself, right before it becomes the program, so a process that was stopped for a while does not act on
+   * what it had seen before.
+   */
+  readonly onlyWhile?: string;
   /** Limits of the child's resources. A program that cannot be started then ends with status 126 or 127. */
   readonly bounds?: Bounds;
 }

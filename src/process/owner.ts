@@ -18,7 +18,7 @@ export function ownerOf(pid: number, host: string): Owner {
 export function mayBeAlive(owner: Owner, host: string): boolean {
   if (owner.host !== host) return true;
   if (owner.bootId !== bootId()) return false;
-  if (!exists(owner.pid)) return false;
+  if (!isRunning(owner.pid)) return false;
   return owner.startTime === "" || startTimeOf(owner.pid) === owner.startTime;
 }
 
@@ -41,7 +41,8 @@ export function signalOwner(owner: Owner, host: string, signal: NodeJS.Signals):
   }
 }
 
-function exists(pid: number): boolean {
+/** Whether there is a process of this number now, whichever it is. */
+export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { type Result, err, ok } from "../core/result.ts";
 import { boundedBuffer } from "./bounded-buffer.ts";
 import { withinBounds } from "./bounds.ts";
+import { behindFence } from "./fence.ts";
 import type { Command, Exit, NotStarted } from "./command.ts";
 
 const DEFAULT_MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -25,7 +26,8 @@ export function endLivingChildren(): void {
 export function run(command: Command): Promise<Result<Exit, NotStarted>> {
   return new Promise((resolve) => {
     const startedAt = performance.now();
-    const { argv, bounds } = command;
+    const { bounds, onlyWhile } = command;
+    const argv = onlyWhile === undefined ? command.argv : behindFence(command.argv, onlyWhile);
     const [program, ...args] = bounds === undefined ? argv : withinBounds(argv, bounds);
     const child = spawn(program, args, {
       cwd: command.cwd,

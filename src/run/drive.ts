@@ -1,6 +1,7 @@
-import type { RunEvent } from "../core/events.ts";
-import type { Failure } from "../core/failures.ts";
-import { type Result, ok } from "../core/result.ts";
+import type { RunEvent, StoredEvent } from "../core/events.ts";
+import type { Failure, FailureCode } from "../core/failures.ts";
+import { hostFault, withHostFault } from "../core/host-fault.ts";
+import { type Result, err, ok } from "../core/result.ts";
 import type { StageName } from "../core/stage-name.ts";
 import type { RunServices } from "./services.ts";
 import type { Stage } from "./stage.ts";
@@ -11,14 +12,37 @@ export interface Stop {
   readonly failure: Failure;
 }
 
-/** Appends an event to the journal and tells whoever watches. */
+/**
+ * The journal refused an event. Nothing may happen that is not written down, so the run stops where it is, like one that
+ * was killed there; `recover` goes on from that point.
+ */
+export class JournalFault extends Error {
+  readonly failure: Failure;
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/**
+ * Appends an event to the journal and tells whoever watches.
+ *
+ * @throws {JournalFault} where the disk is full, say, or the history is gone.
+ */
 export function record(services: RunServices, runId: string, event: RunEvent): void {
-  const stored = services.history.append(runId, event);
+  let stored: StoredEvent;
+  try {
+    stored = services.history.append(runId, event);
+  } catch (error) {
+    const fault = hostFault(error);
+    throw fault === undefined ? error : new JournalFault(fault);
+  }
   services.report({ type: "event", stored });
 }
 
 /**
- * Takes one stage: intent to the journal, perform, outcome to the journal. A stage that failed is undone.
+ * Takes one stage: intent to the journal, perform, outcome to the journal. A stage that failed is undone, and so is one
+ * in which the machine refused a write.
  *
  * @returns the input with the stage's output merged in: the next stage's input.
  */
@@ -28,16 +52,11 @@ export async function step<In, Out extends object, Full extends In & { readonly 
   input: Full,
 ): Promise<Result<Full & Out, Stop>> {
   record(services, input.runId, { type: "stage-intent", stage: stage.name });
-  const performed = await stage.perform(services, input);
+  const performed = await attempt(() => stage.perform(services, input));
   if (!performed.ok) {
-    record(services, input.runId, {
-      type: "stage-failed",
-      stage: stage.name,
-      code: performed.error.code,
-    });
-    const undone = await stage.undo(services, input);
-    if (undone.ok) record(services, input.runId, { type: "stage-undone", stage: stage.name });
-    return { ok: false, error: { stage: stage.name, failure: performed.error } };
+    const failure = withHostFault(performed.error);
+    await failed(services, stage, { input, code: failure.code });
+    return { ok: false, error: { stage: stage.name, failure } };
   }
   record(services, input.runId, {
     type: "stage-done",
@@ -45,4 +64,41 @@ export async function step<In, Out extends object, Full extends In & { readonly 
     output: performed.value,
   });
   return ok({ ...input, ...performed.value });
+}
+
+/** Where not even the failure can be written down, undoing the stage may free the space for it. */
+async function failed<In>(
+  services: RunServices,
+  stage: Stage<In, object>,
+  at: { readonly input: In & { readonly runId: string }; readonly code: FailureCode },
+): Promise<void> {
+  const { runId } = at.input;
+  const event = { type: "stage-failed", stage: stage.name, code: at.code } as const;
+  const written = tryRecord(services, runId, event);
+  const undone = await attempt(() => stage.undo(services, at.input));
+  if (written === "refused") record(services, runId, event);
+  if (undone.ok) record(services, runId, { type: "stage-undone", stage: stage.name });
+}
+
+function tryRecord(services: RunServices, runId: string, event: RunEvent): "written" | "refused" {
+  try {
+    record(services, runId, event);
+    return "written";
+  } catch (error) {
+    if (error instanceof JournalFault) return "refused";
+    throw error;
+  }
+}
+
+/** What the machine refuses is a failure like any other; what is thrown besides is a mistake of ours. */
+export async function attempt<T>(
+  act: () => Promise<Result<T, Failure>>,
+): Promise<Result<T, Failure>> {
+  try {
+    return await act();
+  } catch (error) {
+    const fault = error instanceof JournalFault ? undefined : hostFault(error);
+    if (fault === undefined) throw error;
+    return err(fault);
+  }
 }

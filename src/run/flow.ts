@@ -2,13 +2,13 @@ import type { Failure } from "../core/failures.ts";
 import type { StageName } from "../core/stage-name.ts";
 import type { RunSpec } from "../core/run-spec.ts";
 import { type Result, err, ok } from "../core/result.ts";
-import { type Stop, record, step } from "./drive.ts";
+import { JournalFault, type Stop, record, step } from "./drive.ts";
 import { redactorInUse } from "./logs/redactions-in-use.ts";
 import type { Redactor } from "./logs/redactor.ts";
 import { salvage } from "./afterwards/salvage.ts";
 import type { RunServices } from "./services.ts";
 import { readStopRequest, stoppedBy } from "./stop-request.ts";
-import { type AgentRan, agentStage } from "./stages/agent.ts";
+import { type AgentRan, agentStage, removeContainers } from "./stages/agent.ts";
 import { type Collected, collectStage } from "./stages/collect.ts";
 import { type Imported, importStage } from "./stages/import.ts";
 import { type Leased, leaseStage } from "./stages/lease.ts";
@@ -40,10 +40,40 @@ export type FinishedRun = UpToImport & Validated & Partial<Reviewed>;
  *
  * Whatever happens between lease and import, what the agent did is salvaged and the lease is returned.
  */
-export async function runFlow(
-  given: RunServices,
+export function runFlow(services: RunServices, spec: RunSpec): Promise<Result<FinishedRun, Stop>> {
+  return orCutShort(services, spec, () => flow(services, spec));
+}
+
+/** Ends in a failure, and not in an exception, what a journal that cannot be written ends. */
+export async function orCutShort<T>(
+  services: RunServices,
   spec: RunSpec,
-): Promise<Result<FinishedRun, Stop>> {
+  work: () => Promise<Result<T, Stop>>,
+): Promise<Result<T, Stop>> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof JournalFault)) throw error;
+    return cutShort(services, spec, error.failure);
+  }
+}
+
+/**
+ * The journal cannot be written, so the run is left as a kill would leave it, but for its containers: an agent that
+ * nobody watches must not work on. Everything else is `recover`'s, once there is a journal again.
+ */
+async function cutShort(
+  services: RunServices,
+  { runId }: RunSpec,
+  failure: Failure,
+): Promise<Result<never, Stop>> {
+  await removeContainers(services, runId);
+  const last = services.history.run(runId)?.stages.at(-1)?.stage ?? "spec";
+  const message = `The run stopped in the stage ${last}, because its journal cannot be written. ${failure.message}`;
+  return err({ stage: last, failure: { ...failure, message } });
+}
+
+async function flow(given: RunServices, spec: RunSpec): Promise<Result<FinishedRun, Stop>> {
   const redactor = await redactorInUse(given, spec.agent.passEnv);
   const services = reportingWithout(redactor, given);
   const started: Started = { runId: spec.runId, spec };

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Where a run keeps what; everything of a run lies below one directory, so it can be found without the database. */
@@ -66,6 +67,11 @@ export function runPaths(stateDir: string, runId: string): RunPaths {
     stopRequest: join(root, "stop-request.json"),
     busy: join(root, "busy"),
   };
+}
+
+/** Ids of the runs that have a directory, whether the history knows them or not. */
+export async function runDirectories(stateDir: string): Promise<readonly string[]> {
+  return readdir(join(stateDir, "runs")).catch(() => []);
 }
 
 export function stateId(stateDir: string): string {

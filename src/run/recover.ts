@@ -1,4 +1,4 @@
-import { lstat } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Failure, fail } from "../core/failures.ts";
 import { type Result, err, ok } from "../core/result.ts";
@@ -14,7 +14,7 @@ import { settle, settledText } from "./decide/settle.ts";
 import { record, step } from "./drive.ts";
 import type { Started } from "./flow.ts";
 import { whileLocked } from "./locked.ts";
-import { runPaths } from "./paths.ts";
+import { runDirectories, runPaths } from "./paths.ts";
 import { adoptUnknown } from "./afterwards/adopt.ts";
 import { type Adopted, adopt, findOrphan, goOn } from "./afterwards/adopt-container.ts";
 import { removeOrphans } from "./afterwards/orphans.ts";
@@ -53,8 +53,9 @@ async function recoverAll(
   const actions = [...(await adoptUnknown(services))];
   const problems: string[] = [];
   const adopted: Adopted[] = [];
-  for (const run of services.history.runs(services.principal.repositoryId)) {
-    if (run.state !== "running" || mayBeAlive(run.owner, services.env.hostname)) continue;
+  const { repositoryId } = services.principal;
+  for (const run of services.history.runsInState(["running"], repositoryId)) {
+    if (mayBeAlive(run.owner, services.env.hostname)) continue;
     const orphan = services.orphans === "stop" ? undefined : await findOrphan(services, run);
     if (orphan !== undefined) {
       if (services.orphans === "adopt") adopted.push(adopt(orphan));
@@ -157,11 +158,12 @@ async function settleDecisions(services: RecoverServices, report: Report): Promi
   await withRepositoryLock(env, principal.repositoryId, async () => {
     for (const one of await settle(services))
       (one.outcome === "recorded" ? report.actions : report.problems).push(settledText(one));
-    for (const run of history.runs(principal.repositoryId)) {
-      const { landing } = runPaths(env.stateDir, run.id);
-      if ((await lstat(landing).catch(() => undefined)) === undefined) continue;
+    for (const runId of await runDirectories(env.stateDir)) {
+      const { landing } = runPaths(env.stateDir, runId);
+      if (!existsSync(landing)) continue;
+      if (history.run(runId)?.repositoryId !== principal.repositoryId) continue;
       await removeTree(landing);
-      report.actions.push(`Removed what an interrupted promotion of run ${run.id} left.`);
+      report.actions.push(`Removed what an interrupted promotion of run ${runId} left.`);
     }
     return ok(undefined);
   });

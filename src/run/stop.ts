@@ -33,10 +33,9 @@ export interface StopOrder {
 /** The running runs of the same process: they end together. The run itself is among them. */
 export function runsOfOwner(history: History, { owner }: RunRecord): readonly RunRecord[] {
   return history
-    .runs()
+    .runsInState(["running"])
     .filter(
       (run) =>
-        run.state === "running" &&
         run.owner.pid === owner.pid &&
         run.owner.startTime === owner.startTime &&
         run.owner.bootId === owner.bootId &&

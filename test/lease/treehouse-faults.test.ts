@@ -245,9 +245,10 @@ describe("how treehouse is called", () => {
         ["HOME", "LC_ALL", "PATH", "TREEHOUSE_NO_UPDATE_CHECK", "TREEHOUSE_VCS"].toSorted(),
       );
     }
-    const [version, get, giveBack, status] = calls.map((call) => call.argv.join(" "));
+    const [version, get, check, giveBack, status] = calls.map((call) => call.argv.join(" "));
     expect(version).toBe("--version");
     expect(get).toBe(`get --root ${root} --lease --json --no-fetch --lease-holder guardloop:one`);
+    expect(check).toBe(`status --root ${root} --json`);
     expect(giveBack).toMatch(`return --root ${root} --force --if-lease-id `);
     expect(status).toBe(`status --root ${root} --json`);
   });

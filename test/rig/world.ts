@@ -306,5 +306,15 @@ export function leftovers(world: World): readonly string[] {
   const pools = join(world.state, "worktrees");
   for (const file of existsSync(pools) ? readdirSync(pools, { recursive: true }) : [])
     if (/\.lease\/[^/]+\.json$/.test(String(file))) found.push(`lease ${String(file)}`);
+    else if (String(file).endsWith("treehouse-state.json"))
+      found.push(...treehouseLeases(join(pools, String(file))));
   return found;
+}
+
+/** Leases in the state file of the scripted treehouse. */
+function treehouseLeases(file: string): readonly string[] {
+  const { worktrees } = JSON.parse(readFileSync(file, "utf8")) as {
+    readonly worktrees: readonly { readonly path: string; readonly lease_id: string }[];
+  };
+  return worktrees.filter((row) => row.lease_id !== "").map((row) => `lease ${row.path}`);
 }

@@ -1,22 +1,18 @@
-import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { describe, expect, test } from "vitest";
+import { MIGRATIONS } from "../../src/history/migrations.ts";
+import { loseHistory } from "../rig/aftermath.ts";
 import { expectRecovered, killedAt, killedWhile } from "../rig/crash.ts";
 import { refuse, succeed } from "../rig/lifecycle.ts";
 import { GOOD_AGENT, type World, checkoutDigest, makeWorld, runsOf } from "../rig/world.ts";
-
-const DATABASE = ["history.db", "history.db-wal", "history.db-shm"];
 
 /** Sets the database's version, as a newer guardloop would. */
 function setVersion(world: World, version: number): void {
   const database = new Database(join(world.state, "history.db"));
   database.exec(`PRAGMA user_version = ${version}`);
   database.close();
-}
-
-function loseHistory(world: World): void {
-  for (const name of DATABASE) rmSync(join(world.state, name), { force: true });
 }
 
 describe("the history is gone, and `recover` finds by the directories", () => {
@@ -142,7 +138,7 @@ describe("a damaged history", () => {
       const { message } = await refuse(world, [command], { code: "state-unusable" });
       expect(message).toContain("was written by a newer guardloop (database version 99");
     }
-    setVersion(world, 1);
+    setVersion(world, MIGRATIONS.length);
     expect(await runsOf(world)).toHaveLength(1);
   });
 });

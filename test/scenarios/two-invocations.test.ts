@@ -178,19 +178,21 @@ test("the runs that are running are found without looking at the others", async 
   const opened = openHistory(world.state, () => new Date());
   if (!opened.ok) throw new Error(opened.error.message);
   using history = opened.value;
-  expect(history.running()).toEqual([]);
+  expect(history.runsInState(["running"])).toEqual([]);
   const [run] = history.runs() as readonly [RunRecord];
   const again = { ...history.events(run.id)[0]!.event, owner: { ...run.owner, host: hostname() } };
   history.append("261129-000000-aaaaa", again);
-  expect(history.running(run.repositoryId).map((one) => one.id)).toEqual(["261129-000000-aaaaa"]);
-  expect(history.running("elsewhere")).toEqual([]);
+  expect(history.runsInState(["running"], run.repositoryId).map((one) => one.id)).toEqual([
+    "261129-000000-aaaaa",
+  ]);
+  expect(history.runsInState(["running"], "elsewhere")).toEqual([]);
   expect(() =>
     history.exclusively(() => {
       history.append("261129-000000-aaaaa", { type: "run-ready", branch: "b", head: "h" });
       throw new Error("no");
     }),
   ).toThrow("no");
-  expect(history.running()).toHaveLength(1);
+  expect(history.runsInState(["running"])).toHaveLength(1);
 });
 
 describe("the limit of containers on a host", () => {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { EXIT, type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import type { RunRecord } from "../../core/run-record.ts";
+import type { RunRecord, RunSummary } from "../../core/run-record.ts";
 import type { History } from "../../history/port.ts";
 import { taskOf } from "../../run/choice/track-record.ts";
 import { attemptsOf, newestAttempts } from "../../run/compare/attempts.ts";
@@ -58,14 +58,14 @@ function chooseRuns(
   if (call.args.length > 0) return namedRuns(call, history, repositoryId);
   const runs = history.runs(repositoryId);
   const attempts = newestAttempts(runs, task);
-  if (attempts.length > 0) return ok(attempts);
+  if (attempts.length > 0) return ok(whole(history, attempts));
   if (task === undefined)
     return fail("unknown-run", "There are no attempts in this repository yet.", {
       cure: "Make some with `guardloop run --attempts 2`, or name the runs to compare.",
     });
   const ofTask = runs.filter((run) => taskOf(run) === task).toReversed();
   return ofTask.length > 0
-    ? ok(ofTask)
+    ? ok(whole(history, ofTask))
     : fail("unknown-run", `There is no run of task ${task} yet.`);
 }
 
@@ -88,8 +88,13 @@ function namedRuns(
   const [only] = found;
   // One run is nothing to compare; one of several attempts means all of them.
   if (found.length === 1 && only !== undefined && only.attempt !== null)
-    return ok(attemptsOf(history.runs(repositoryId), only.attempt.group));
+    return ok(whole(history, attemptsOf(history.runs(repositoryId), only.attempt.group)));
   return ok(found);
+}
+
+/** With their stages, which a list of many does without. */
+function whole(history: History, runs: readonly RunSummary[]): readonly RunRecord[] {
+  return runs.map(({ id }) => history.run(id)).filter((run) => run !== undefined);
 }
 
 function print({ context: { output } }: Call, measured: readonly MeasuredRun[]): void {

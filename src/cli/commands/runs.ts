@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { EXIT } from "../../core/failures.ts";
 import { ok } from "../../core/result.ts";
-import type { RunRecord } from "../../core/run-record.ts";
+import type { RunSummary } from "../../core/run-record.ts";
 import { type Context, historyOf, principalOf } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define, gather } from "../define.ts";
 import { runFilter } from "../run-filter.ts";
@@ -60,7 +60,7 @@ async function perform(call: Call): Promise<CommandEnd> {
 }
 
 function rowsOf(
-  runs: readonly RunRecord[],
+  runs: readonly RunSummary[],
   now: Date,
   ofAll: boolean,
 ): readonly (readonly Segment[])[] {
@@ -78,12 +78,12 @@ function rowsOf(
   ];
 }
 
-function listed(run: RunRecord) {
+function listed(run: RunSummary) {
   return { ...summaryOf(run), repository: run.topLevel };
 }
 
 /** The documented shape of one run; see docs/json.md. */
-export function summaryOf(run: RunRecord) {
+export function summaryOf(run: RunSummary) {
   const { id, task, state, branch, base, head, startedAt, endedAt, failure } = run;
   return {
     id,

@@ -58,8 +58,8 @@ function runningHere(
   repositoryId: string | undefined,
 ): Result<RunRecord, Failure> {
   const [run, ...more] = history
-    .runs(repositoryId)
-    .filter((one) => one.state === "running" && mayBeAlive(one.owner, context.env.hostname));
+    .runsInState(["running"], repositoryId)
+    .filter((one) => mayBeAlive(one.owner, context.env.hostname));
   if (run === undefined) {
     const where = repositoryId === undefined ? "" : " of this repository";
     return fail("unknown-run", `No run${where} is running.`, {

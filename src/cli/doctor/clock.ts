@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { RunRecord } from "../../core/run-record.ts";
+import type { RunSummary } from "../../core/run-record.ts";
 import { gitText } from "../../git/git.ts";
 import type { Principal } from "../../git/principal.ts";
 import { duration } from "../output/duration.ts";
@@ -16,7 +16,7 @@ const TOLERANCE_MS = 10 * 60_000;
 export async function clockChecks(
   now: Date,
   principal: Principal | undefined,
-  runs: readonly RunRecord[],
+  runs: readonly RunSummary[],
 ): Promise<readonly Check[]> {
   const seen = [...newestOf(runs), ...(principal === undefined ? [] : await timesOf(principal))];
   const [latest] = seen.toSorted((a, b) => b.ms - a.ms);
@@ -35,7 +35,7 @@ interface Seen {
   readonly ms: number;
 }
 
-function newestOf(runs: readonly RunRecord[]): readonly Seen[] {
+function newestOf(runs: readonly RunSummary[]): readonly Seen[] {
   return runs.flatMap(({ id, startedAt, endedAt, decidedAt }) => {
     const times = [startedAt, endedAt, decidedAt].map((time) => Date.parse(time ?? ""));
     const ms = Math.max(...times.filter((time) => !Number.isNaN(time)));

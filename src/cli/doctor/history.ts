@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { ok } from "../../core/result.ts";
-import type { RunRecord } from "../../core/run-record.ts";
+import type { RunSummary } from "../../core/run-record.ts";
 import { historyFile, keepAside } from "../../history/damage.ts";
 import type { History } from "../../history/port.ts";
 import { mayBeAlive } from "../../process/owner.ts";
@@ -26,7 +26,7 @@ interface Around {
 export async function historyChecks(
   context: Context,
   around: Around,
-): Promise<{ readonly checks: readonly Check[]; readonly runs: readonly RunRecord[] }> {
+): Promise<{ readonly checks: readonly Check[]; readonly runs: readonly RunSummary[] }> {
   const { stateDir } = context.env;
   if ((await lstat(historyFile(stateDir)).catch(() => undefined)) === undefined)
     return { checks: [good("state", `${stateDir}, no runs`)], runs: [] };
@@ -62,7 +62,7 @@ function puttingAside(context: Context, recovery: Mend | undefined): Mend {
   };
 }
 
-function runChecks(context: Context, run: RunRecord, around: Around): readonly Check[] {
+function runChecks(context: Context, run: RunSummary, around: Around): readonly Check[] {
   const { recovery, repositoryId } = around;
   const checks: Check[] = [];
   if (run.state === "running" && !mayBeAlive(run.owner, context.env.hostname))

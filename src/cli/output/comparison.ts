@@ -1,4 +1,4 @@
-import type { RunRecord } from "../../core/run-record.ts";
+import type { RunSummary } from "../../core/run-record.ts";
 import { taskOf } from "../../run/choice/track-record.ts";
 import type { MeasuredRun } from "../../run/compare/measure-run.ts";
 import { count } from "./count.ts";
@@ -61,7 +61,7 @@ function changeText({ change }: MeasuredRun): Segment {
 }
 
 /** What to type next: look at one, land one, and what then becomes of the others. */
-export function nextLines(runs: readonly RunRecord[]): readonly Line[] {
+export function nextLines(runs: readonly RunSummary[]): readonly Line[] {
   const ready = runs.filter((run) => run.state === "ready");
   const landed = runs.find((run) => run.state === "promoted");
   const [first] = ready;
@@ -77,7 +77,7 @@ export function nextLines(runs: readonly RunRecord[]): readonly Line[] {
 }
 
 /** The attempts that a promoted one leaves behind, and how to be rid of them. */
-export function stillReady(landed: RunRecord, ready: readonly RunRecord[]): readonly Line[] {
+export function stillReady(landed: RunSummary, ready: readonly RunSummary[]): readonly Line[] {
   if (ready.length === 0) return [];
   const what = ready.length === 1 ? "One more attempt is" : `${ready.length} more attempts are`;
   return [

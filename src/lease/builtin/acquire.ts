@@ -1,10 +1,12 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { ensurePrivateDirectory } from "../../files/private-directory.ts";
 import type { Lease, LeaseRequest } from "../port.ts";
-import { commitId } from "../worktree-check.ts";
-import { dropLease, sweepUnfinished, takeSlot } from "./claim.ts";
+import { leaseLost } from "../lost.ts";
+import { commitId, fenced } from "../worktree-check.ts";
+import { dropLease, fenceOf, sweepUnfinished, takeSlot } from "./claim.ts";
 import type { Pool } from "./pool.ts";
 import { prepareWorktree } from "./prepare.ts";
 import { newRecord } from "./record.ts";
@@ -30,7 +32,7 @@ export async function acquire(pool: Pool, request: LeaseRequest): Promise<Result
       base: base.value,
     });
     if (lease === "held") continue;
-    if (lease.ok) return lease;
+    if (lease.ok || lease.error.code === "lease-lost") return lease;
     broken.push(lease.error);
   }
   const first = broken[0];
@@ -53,8 +55,15 @@ async function leaseSlot(
   const path = join(slot.directory, pool.worktree);
   let outcome: "leased" | "failed" = "failed";
   try {
+    const fence = fenceOf(slot, record.id);
     const expected = { path, commonDir: pool.commonDir, base: request.base };
-    const prepared = await prepareWorktree(pool.git, expected, `leased by ${request.holder}`);
+    const reason = `leased by ${request.holder}`;
+    const prepared = await prepareWorktree(
+      { git: fenced(pool.git, fence), fence },
+      expected,
+      reason,
+    );
+    if (!existsSync(fence)) return leaseLost(path);
     if (!prepared.ok) return prepared;
     outcome = "leased";
     return ok({ kind: "builtin", id: record.id, holder: record.holder, path });

@@ -1,9 +1,9 @@
-import { randomBytes } from "node:crypto";
-import { link, mkdir, rename, rm, unlink } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdir, rename, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf } from "../../core/errno.ts";
 import { syncDirectory } from "../../files/write-atomic.ts";
-import { mayBeAlive, ownerOf } from "../../process/owner.ts";
+import { type Owner, isRunning, mayBeAlive, ownerOf } from "../../process/owner.ts";
 import { type LeaseRecord, readRecord, writeRecord } from "./record.ts";
 import { type Slot, namesIn } from "./slots.ts";
 
@@ -14,6 +14,9 @@ import { type Slot, namesIn } from "./slots.ts";
  * it replaces an absent or empty one and fails on one that holds a file, so of two takers one wins, and nobody ever
  * sees half a record. Giving it back is unlink(2) of the name with the id: a late return with an old id cannot hit a
  * newer lease. A crash leaves a complete record or none.
+ *
+ * The file is the lease's fence: every git that writes to the worktree looks for it right before it starts. What remains
+ * is a git that is under way already while somebody takes its lease away.
  */
 export async function takeSlot(
   root: string,
@@ -21,7 +24,7 @@ export async function takeSlot(
   record: LeaseRecord,
 ): Promise<"taken" | "held"> {
   if ((await namesIn(slot.leaseDirectory)).length > 0) return "held";
-  const fresh = join(root, `.new-${record.id}`);
+  const fresh = join(root, `.new-${record.id}-${process.pid}`);
   await mkdir(fresh, { mode: 0o700 });
   try {
     await writeRecord(join(fresh, fileName(record.id)), record);
@@ -42,61 +45,61 @@ export async function dropLease(slot: Slot, id: string): Promise<"dropped" | "go
 }
 
 /**
- * Makes the caller the only one that returns this lease, so that no second return cleans a worktree which has been
- * leased anew meanwhile. The marker keeps the slot taken; a marker whose process is proven dead is replaced.
+ * Makes the caller the only one that returns this lease, and from that moment on the holder holds it no more. Taking it
+ * is rename(2) of the lease to a name that says who returns it: of two processes one wins, the slot stays taken, and a
+ * process that comes late, as holder or as returner, does not find its own file. One whose process is proven dead is
+ * taken over in the same way.
  *
- * @returns `claimed`; `gone` when the lease holds the slot no longer; `busy` when a living process is returning it.
+ * @returns the claim's file, which is the fence for all that the return does; `gone` when the lease holds the slot no
+ *   longer; `busy` when a living process is returning it.
  */
 export async function claimReturn(
   slot: Slot,
   id: string,
   host: string,
-): Promise<"claimed" | "gone" | "busy"> {
-  const lease = await readRecord(join(slot.leaseDirectory, fileName(id)));
-  const marker = join(slot.leaseDirectory, markerName(id));
-  const earlier = await readRecord(marker);
-  if (typeof earlier === "object" && mayBeAlive(earlier.owner, host)) return "busy";
-  const record = typeof lease === "object" ? lease : earlier;
-  if (typeof record !== "object") return "gone";
-  if (earlier !== "gone") await unlinkIfThere(marker);
-  const won = await linkNew(slot, marker, { ...record, owner: ownerOf(process.pid, host) });
-  if (!won) return "busy";
-  if (lease !== "gone" && (await readRecord(join(slot.leaseDirectory, fileName(id)))) === "gone") {
-    // Another process finished its return between our look and our marker.
-    await unlinkIfThere(marker);
-    return "gone";
+): Promise<{ readonly fence: string } | "gone" | "busy"> {
+  const mine = join(slot.leaseDirectory, claimName(id, ownerOf(process.pid, host)));
+  for (const name of await namesIn(slot.leaseDirectory)) {
+    if (!name.startsWith(`${id}.`)) continue;
+    const path = join(slot.leaseDirectory, name);
+    const claimer = claimerOf(name, host);
+    if (claimer === "elsewhere") return "busy";
+    if (claimer !== "holder" && mayBeAlive(claimer, host)) return "busy";
+    if (await renameIfThere(path, mine)) return { fence: mine };
   }
-  return "claimed";
+  return "gone";
 }
 
 /** Ends a claimed return: the slot is free afterwards. */
-export async function finishReturn(slot: Slot, id: string): Promise<void> {
-  await dropLease(slot, id);
-  await unlinkIfThere(join(slot.leaseDirectory, markerName(id)));
+export async function finishReturn(claim: { readonly fence: string }): Promise<void> {
+  await unlinkIfThere(claim.fence);
+}
+
+/** The file that is there while the lease is held and nobody has begun to return it. */
+export function fenceOf(slot: Slot, id: string): string {
+  return join(slot.leaseDirectory, fileName(id));
 }
 
 /** Removes records that died on their way into a slot. */
 export async function sweepUnfinished(root: string, host: string): Promise<void> {
   for (const name of await namesIn(root)) {
-    const id = /^\.new-([0-9a-f]{32})$/.exec(name)?.[1];
+    const [, id, pid] = /^\.new-([0-9a-f]{32})-(\d{1,10})$/.exec(name) ?? [];
     if (id === undefined) continue;
     const record = await readRecord(join(root, name, fileName(id)));
-    if (typeof record !== "object" || mayBeAlive(record.owner, host)) continue;
+    const isAlive =
+      typeof record === "object" ? mayBeAlive(record.owner, host) : isRunning(Number(pid));
+    if (isAlive) continue;
     await rm(join(root, name), { recursive: true, force: true });
   }
 }
 
-async function linkNew(slot: Slot, path: string, record: LeaseRecord): Promise<boolean> {
-  const temporary = join(slot.directory, `.marker-${randomBytes(8).toString("hex")}`);
-  await writeRecord(temporary, record);
+async function renameIfThere(from: string, to: string): Promise<boolean> {
   try {
-    await link(temporary, path);
+    await rename(from, to);
     return true;
   } catch (error) {
-    if (["EEXIST", "ENOENT"].includes(errnoOf(error))) return false;
+    if (errnoOf(error) === "ENOENT") return false;
     throw error;
-  } finally {
-    await unlinkIfThere(temporary);
   }
 }
 
@@ -114,6 +117,20 @@ function fileName(id: string): string {
   return `${id}.json`;
 }
 
-function markerName(id: string): string {
-  return `${id}.returning.json`;
+/** Process id, start time, boot id, and a short hash of the host: all that `mayBeAlive` needs. */
+export function claimName(id: string, owner: Owner): string {
+  const { pid, startTime, bootId } = owner;
+  return `${id}.returning-${pid}-${startTime}-${bootId}-${hostTag(owner.host)}.json`;
+}
+
+function claimerOf(name: string, host: string): Owner | "holder" | "elsewhere" {
+  const found = /\.returning-(\d+)-(\d*)-([0-9a-f-]*)-([0-9a-f]{8})\.json$/.exec(name);
+  if (found === null) return "holder";
+  const [, pid = "", startTime = "", bootId = "", tag] = found;
+  if (tag !== hostTag(host)) return "elsewhere";
+  return { pid: Number(pid), startTime, bootId, host };
+}
+
+function hostTag(host: string): string {
+  return createHash("sha256").update(host).digest("hex").slice(0, 8);
 }

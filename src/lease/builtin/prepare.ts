@@ -1,9 +1,18 @@
+import { existsSync } from "node:fs";
 import { type Failure, fail } from "../../core/failures.ts";
 import { DEADLINES } from "../../core/limits.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { type Git, gitFailure, gitOutput } from "../../git/git.ts";
 import { type Expected, gitIn, ownership, problemWith } from "../worktree-check.ts";
+
+/** A slot that the caller holds. */
+interface Held {
+  /** Starts only while the fence is there. */
+  readonly git: Git;
+  /** The lease's file. */
+  readonly fence: string;
+}
 
 const LONG = { deadlineMs: DEADLINES.gitLongMs };
 
@@ -12,16 +21,17 @@ const LONG = { deadlineMs: DEADLINES.gitLongMs };
  * is missing or damaged, or that does not obey, is made anew. May be called again after a crash at any point.
  */
 export async function prepareWorktree(
-  git: Git,
+  held: Held,
   expected: Expected,
   reason: string,
 ): Promise<Result<"reused" | "made", Failure>> {
+  const { git } = held;
   if ((await ownership(git, expected.path, expected.commonDir)) === "ours") {
     await lockWorktree(git, expected.path, reason);
     const reset = await resetWorktree(git, expected.path, expected.base);
     if (reset.ok && (await problemWith(git, expected)) === undefined) return ok("reused");
   }
-  const made = await makeWorktree(git, expected);
+  const made = await makeWorktree(held, expected);
   if (!made.ok) return made;
   await lockWorktree(git, expected.path, reason);
   const problem = await problemWith(git, expected);
@@ -59,8 +69,12 @@ export async function unlockWorktree(git: Git, path: string): Promise<void> {
   await git.exec(["worktree", "unlock", path]);
 }
 
-async function makeWorktree(git: Git, expected: Expected): Promise<Result<undefined, Failure>> {
-  await removeTree(expected.path);
+async function makeWorktree(
+  { git, fence }: Held,
+  expected: Expected,
+): Promise<Result<undefined, Failure>> {
+  // Unlike git, which looks for itself, this can be late by the time between two of our own steps.
+  if (existsSync(fence)) await removeTree(expected.path);
   // Takes exactly our own registration away; `worktree prune` would also forget worktrees of the user's whose disk
   // is not mounted now. It fails when there was no registration, which is fine.
   await git.exec(["worktree", "remove", "--force", "--force", expected.path], LONG);

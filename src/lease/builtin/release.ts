@@ -1,7 +1,7 @@
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { Lease } from "../port.ts";
-import { gitIn, headPosition, ownership } from "../worktree-check.ts";
+import { fenced, gitIn, headPosition, ownership } from "../worktree-check.ts";
 import { claimReturn, finishReturn } from "./claim.ts";
 import type { Pool } from "./pool.ts";
 import { resetWorktree, unlockWorktree } from "./prepare.ts";
@@ -18,11 +18,12 @@ export async function release(
   const slot = slotOfPath(pool.root, lease.path);
   if (slot === undefined || !/^[0-9a-f]{32}$/.test(lease.id))
     return fail("release-failed", `${lease.path} is not a worktree of the pool ${pool.root}.`);
-  if ((await claimReturn(slot, lease.id, pool.host)) !== "claimed") return ok("already-returned");
+  const claim = await claimReturn(slot, lease.id, pool.host);
+  if (claim === "gone" || claim === "busy") return ok("already-returned");
   try {
-    await cleanAtHead(pool, lease.path);
+    await cleanAtHead({ ...pool, git: fenced(pool.git, claim.fence) }, lease.path);
   } finally {
-    await finishReturn(slot, lease.id);
+    await finishReturn(claim);
   }
   return ok("returned");
 }

@@ -7,7 +7,7 @@ import { errnoOf } from "../../core/errno.ts";
  *
  *     <root>/<slot>/<worktree>        the worktree, kept between leases
  *     <root>/<slot>/.lease/<id>.json  there while the slot is leased
- *     <root>/.new-<id>/               a lease record on its way into a slot
+ *     <root>/.new-<id>-<pid>/             a lease record on its way into a slot
  */
 export interface Slot {
   readonly number: number;

@@ -17,7 +17,7 @@ import {
 import { complaint } from "./complaint.ts";
 import type { TreehousePool } from "./pool.ts";
 import { returnLease } from "./return.ts";
-import { leasesIn, parseJson, status } from "./status.ts";
+import { check, leasesIn, parseJson, status } from "./status.ts";
 import { wedgeSentences, worktreesOnDisk } from "./wedge.ts";
 
 const leaseLine = z.object({ path: z.string().min(1), lease_id: z.string().min(1) });
@@ -38,11 +38,21 @@ export async function acquire(
     );
   const lease = await askForLease(pool, request.holder);
   if (!lease.ok) return lease;
-  const problem = await putAtBase(pool, lease.value.path, base.value);
-  if (problem === undefined) return lease;
-  const message = `treehouse leased ${lease.value.path}, but it ${problem}.`;
-  const returned = await returnLease(pool, lease.value);
-  return fail("lease-failed", message, {
+  const problem = await putAtBase(pool, lease.value, base.value);
+  const held = await check(pool, lease.value);
+  if (!held.ok && held.error.code === "lease-lost") return held;
+  if (problem === undefined)
+    return held.ok ? lease : giveBack(pool, lease.value, held.error.message);
+  return giveBack(pool, lease.value, `treehouse leased ${lease.value.path}, but it ${problem}.`);
+}
+
+async function giveBack(
+  pool: TreehousePool,
+  lease: Lease,
+  why: string,
+): Promise<Result<never, Failure>> {
+  const returned = await returnLease(pool, lease);
+  return fail("lease-failed", why, {
     details: returned.ok ? [] : [returned.error.message, returned.error.cure],
   });
 }
@@ -104,17 +114,24 @@ async function cleanUp(
   return err({ ...why, details: [...why.details, ...more] });
 }
 
-/** treehouse has no flag for a commit and chooses a branch's tip, so we move to the base and verify. */
+/**
+ * treehouse has no flag for a commit and chooses a branch's tip, so we move to the base and verify. Before we write, we
+ * ask once more whose worktree it is; a lease that is taken back between the answer and the checkout is found afterwards,
+ * and by then the checkout has happened: treehouse gives no file that git could look for.
+ */
 async function putAtBase(
   pool: TreehousePool,
-  path: string,
+  lease: Lease,
   base: string,
 ): Promise<string | undefined> {
+  const { path } = lease;
   const owner = await ownership(pool.git, path, pool.commonDir);
   if (owner !== "ours") return explainOwnership(owner);
   const here = gitIn(pool.git, path);
   const head = await headPosition(here);
   if (!head.ok || head.value.commit !== base || head.value.attachedTo !== "") {
+    const held = await check(pool, lease);
+    if (!held.ok) return `could not be put at ${base}: ${held.error.message}`;
     const args = ["checkout", "--quiet", "--detach", base];
     const moved = await gitOutput(here, args, { deadlineMs: DEADLINES.gitLongMs });
     if (!moved.ok) return `could not be put at ${base}: ${moved.error.message}`;

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { Lease } from "../port.ts";
+import { leaseLost } from "../lost.ts";
 import { complaint } from "./complaint.ts";
 import type { TreehousePool } from "./pool.ts";
 
@@ -27,6 +28,14 @@ export async function status(pool: TreehousePool): Promise<Result<readonly Statu
   const parsed = parseStatus(exit.value.stdout.toString("utf8"));
   if (parsed !== undefined) return ok(parsed);
   return fail("lease-failed", "treehouse status --json printed something that is not its pool.");
+}
+
+/** Asks treehouse whether a lease still holds. */
+export async function check(pool: TreehousePool, lease: Lease): Promise<Result<void, Failure>> {
+  const known = await status(pool);
+  if (!known.ok) return known;
+  const holds = known.value.some((each) => each.lease_id === lease.id && each.path === lease.path);
+  return holds ? ok(undefined) : leaseLost(lease.path);
 }
 
 /** The whole output, or its first line that is such an array. */

@@ -12,7 +12,7 @@ import { parseManifest } from "../artifacts/manifest.ts";
 import { readOutbox } from "../artifacts/outbox.ts";
 import { watchContainer } from "../container/watched-container.ts";
 import { type Stop, record, step } from "../drive.ts";
-import { cleaned, endFlow, reportingWithout } from "../flow.ts";
+import { cleaned, endFlow, orCutShort, reportingWithout } from "../flow.ts";
 import { redactorInUse } from "../logs/redactions-in-use.ts";
 import { runPaths } from "../paths.ts";
 import type { RunServices } from "../services.ts";
@@ -96,8 +96,11 @@ export async function goOn(adopted: Adopted, report: Report): Promise<void> {
   const held = await whileBusy(services, run.id, async () => {
     const redactor = await redactorInUse(services, spec.agent.passEnv);
     const telling = reportingWithout(redactor, services);
-    const imported = await fromContainer({ ...adopted, services: telling });
-    return ok(await endFlow(telling, { runId: run.id, spec }, cleaned(redactor, imported)));
+    const toTheEnd = async () => {
+      const imported = await fromContainer({ ...adopted, services: telling });
+      return endFlow(telling, { runId: run.id, spec }, cleaned(redactor, imported));
+    };
+    return ok(await orCutShort(telling, spec, toTheEnd));
   });
   if (!held.ok) report.problems.push(`Run ${run.id}: ${held.error.message}`);
   else if (held.value.ok)

@@ -1,5 +1,4 @@
 import { lstat, readdir } from "node:fs/promises";
-import { join } from "node:path";
 import { agentBranch } from "../../core/ids.ts";
 import type { RunSpec } from "../../core/run-spec.ts";
 import { isHeld, takeLock } from "../../files/lock-file.ts";
@@ -8,7 +7,7 @@ import { readRef } from "../../git/publish.ts";
 import { ownerOf } from "../../process/owner.ts";
 import { discardedRef } from "../decide/decision.ts";
 import { readOutbox } from "../artifacts/outbox.ts";
-import { type RunPaths, runPaths } from "../paths.ts";
+import { type RunPaths, runDirectories, runPaths } from "../paths.ts";
 import { runCreated } from "../run-created.ts";
 import type { RunServices } from "../services.ts";
 import { check } from "../stages/collect.ts";
@@ -30,8 +29,9 @@ const NOBODY = { pid: 0, startTime: "", bootId: "" };
 export async function adoptUnknown(services: AdoptServices): Promise<readonly string[]> {
   const { env, history } = services;
   const done: string[] = [];
-  for (const runId of await readdir(join(env.stateDir, "runs")).catch(() => [])) {
-    if (history.run(runId) !== undefined) continue;
+  const known = new Set(history.idsWithPrefix(""));
+  for (const runId of await runDirectories(env.stateDir)) {
+    if (known.has(runId)) continue;
     const paths = runPaths(env.stateDir, runId);
     if (await isHeld(paths.busy, env.hostname)) continue;
     const spec = await readSpec(paths);

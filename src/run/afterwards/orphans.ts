@@ -1,16 +1,25 @@
-import { lstat, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
 import { isHeld } from "../../files/lock-file.ts";
-import { type RunPaths, runPaths, stateId } from "../paths.ts";
+import { type RunPaths, runDirectories, runPaths, stateId } from "../paths.ts";
 import { leaseHolder } from "../stages/lease.ts";
 import { removeSnapshot } from "../stages/snapshot.ts";
 import type { RecoverServices, Report } from "./recovery.ts";
+import { removeRemains } from "./remains.ts";
 
 /** What belongs to no living run: found by label, by path and by holder, so it works without the database too. */
 export async function removeOrphans(services: RecoverServices, report: Report): Promise<void> {
   await removeOrphanContainers(services, report);
   await returnOrphanLeases(services, report);
   await removeOrphanSnapshots(services, report);
+  const isAtWork = async (runId: string): Promise<boolean> =>
+    (await isAlive(services, runId)) || isSnapshotKept(services, runId);
+  report.actions.push(...(await removeRemains(services, isAtWork)));
+}
+
+/** What is left of its job is needed to get the work out of it. */
+function isSnapshotKept({ history }: RecoverServices, runId: string): boolean {
+  const kept = history.run(runId)?.keptSnapshot;
+  return kept !== undefined && kept !== null;
 }
 
 async function removeOrphanContainers(services: RecoverServices, report: Report): Promise<void> {
@@ -28,6 +37,7 @@ async function removeOrphanContainers(services: RecoverServices, report: Report)
 
 async function returnOrphanLeases(services: RecoverServices, report: Report): Promise<void> {
   for (const pool of services.pools) {
+    await pool.tidy();
     const leases = await pool.find(leaseHolder(""));
     if (!leases.ok) report.problems.push(leases.error.message);
     for (const lease of leases.ok ? leases.value : []) {
@@ -40,11 +50,10 @@ async function returnOrphanLeases(services: RecoverServices, report: Report): Pr
 }
 
 async function removeOrphanSnapshots(services: RecoverServices, report: Report): Promise<void> {
-  const directory = join(services.env.stateDir, "runs");
-  for (const runId of await readdir(directory).catch(() => [])) {
-    const run = services.history.run(runId);
+  for (const runId of await runDirectories(services.env.stateDir)) {
     const paths = runPaths(services.env.stateDir, runId);
-    if ((await isAlive(services, runId)) || !(await hasSnapshot(paths))) continue;
+    if (!hasSnapshot(paths) || (await isAlive(services, runId))) continue;
+    const run = services.history.run(runId);
     if (run === undefined)
       report.problems.push(
         `${paths.root} holds a snapshot of another repository's run that the history does not know: run \`guardloop recover\` there.`,
@@ -71,8 +80,7 @@ async function isAlive(services: RecoverServices, runId: string): Promise<boolea
   return isHeld(runPaths(services.env.stateDir, runId).busy, services.env.hostname);
 }
 
-async function hasSnapshot(paths: RunPaths): Promise<boolean> {
-  for (const path of [paths.workspace, paths.store, paths.outbox])
-    if ((await lstat(path).catch(() => undefined)) !== undefined) return true;
-  return false;
+/** Asked for every run there ever was, so it does not wait for each answer. */
+function hasSnapshot(paths: RunPaths): boolean {
+  return [paths.workspace, paths.store, paths.outbox].some(existsSync);
 }

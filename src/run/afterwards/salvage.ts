@@ -12,7 +12,7 @@ import { treeSizeBytes } from "../../files/tree-size.ts";
 import { startClocks } from "../container/clocks.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
 import { containerSpec } from "../container/container.ts";
-import { record } from "../drive.ts";
+import { attempt, record } from "../drive.ts";
 import { parseManifest } from "../artifacts/manifest.ts";
 import { type Outbox, readOutbox, saveOutbox } from "../artifacts/outbox.ts";
 import type { RunServices } from "../services.ts";
@@ -33,14 +33,23 @@ export async function salvage(services: RunServices, spec: RunSpec): Promise<voi
     .events(spec.runId)
     .some(({ event }) => event.type === "stage-intent" && event.stage === "agent");
   if (!ran || workspace === undefined) return;
-  const exported = await exportWork(services, spec);
+  const exported = await attempt(() => exportAndSave(services, spec));
   if (!exported.ok) {
     await keepSnapshot(services, spec);
     return;
   }
   if (exported.value.patches.length === 0) return;
-  await saveOutbox(exported.value, services.paths.salvage);
   record(services, spec.runId, { type: "salvaged", patches: exported.value.patches.length });
+}
+
+async function exportAndSave(
+  services: RunServices,
+  spec: RunSpec,
+): Promise<Result<Outbox, Failure>> {
+  const exported = await exportWork(services, spec);
+  if (exported.ok && exported.value.patches.length > 0)
+    await saveOutbox(exported.value, services.paths.salvage);
+  return exported;
 }
 
 async function exportWork(services: RunServices, spec: RunSpec): Promise<Result<Outbox, Failure>> {

@@ -1,9 +1,9 @@
 import { type Failure, fail } from "../../core/failures.ts";
 import type { Result } from "../../core/result.ts";
-import type { RunRecord } from "../../core/run-record.ts";
+import type { RunSummary } from "../../core/run-record.ts";
 
 /** Says that a run's commits are not in the repository any more, and since when that could be. */
-export function commitsGone(run: RunRecord): Result<never, Failure> {
+export function commitsGone(run: RunSummary): Result<never, Failure> {
   const { id, branch, head, branchPruned } = run;
   const what = `the commits of run ${id} (${head?.slice(0, 12) ?? "none"})`;
   const message =

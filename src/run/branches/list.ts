@@ -1,6 +1,6 @@
 import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import type { RunRecord } from "../../core/run-record.ts";
+import type { RunSummary } from "../../core/run-record.ts";
 import {
   type AgentRef,
   type ChangeSize,
@@ -24,7 +24,7 @@ export interface AgentBranch {
   readonly branch: string;
   readonly tip: string;
   /** Null when this repository's history has no run for it; then the sizes below are not known either. */
-  readonly run: RunRecord | null;
+  readonly run: RunSummary | null;
   /** When it was published; ISO 8601. Without a run, the date of its last commit. */
   readonly since: string;
   readonly commits: number | null;
@@ -41,7 +41,7 @@ export async function listBranches(
 ): Promise<Result<readonly AgentBranch[], Failure>> {
   const { git } = principal;
   const runs = history.runs(principal.repositoryId);
-  const byRef = new Map<string, RunRecord>();
+  const byRef = new Map<string, RunSummary>();
   for (const run of runs) {
     if (run.branch !== null) byRef.set(`refs/heads/${run.branch}`, run);
     byRef.set(discardedRef(run.id), run);
@@ -80,7 +80,7 @@ export async function listBranches(
   return ok(branches.toSorted((a, b) => Date.parse(b.since) - Date.parse(a.since)));
 }
 
-function describe({ ref, tip, committedAt }: AgentRef, run: RunRecord | undefined) {
+function describe({ ref, tip, committedAt }: AgentRef, run: RunSummary | undefined) {
   return {
     ref,
     tip,
@@ -93,7 +93,7 @@ function describe({ ref, tip, committedAt }: AgentRef, run: RunRecord | undefine
 /** Every commit that a question is asked about. */
 function pointsOf(
   refs: readonly AgentRef[],
-  runs: readonly RunRecord[],
+  runs: readonly RunSummary[],
   tips: ReadonlyMap<string, string>,
 ): readonly string[] {
   return [
@@ -111,7 +111,7 @@ function pointsOf(
 
 function pairsOf(
   refs: readonly AgentRef[],
-  byRef: ReadonlyMap<string, RunRecord>,
+  byRef: ReadonlyMap<string, RunSummary>,
   graph: CommitGraph,
 ): readonly { readonly from: string; readonly to: string }[] {
   return refs.flatMap(({ ref, tip }) => {
@@ -122,7 +122,7 @@ function pairsOf(
 
 /** What counts is the branch as it is now: a promotion that was taken back by hand has not landed. */
 function hasLanded(
-  run: RunRecord | undefined,
+  run: RunSummary | undefined,
   onto: string | undefined,
   graph: CommitGraph,
 ): "yes" | "no" {
@@ -132,7 +132,7 @@ function hasLanded(
 }
 
 /** By the run below, one of those above it that are not decided. */
-function openChildren(runs: readonly RunRecord[]): ReadonlyMap<string, string> {
+function openChildren(runs: readonly RunSummary[]): ReadonlyMap<string, string> {
   const open = runs.filter((run) => run.state === "running" || run.state === "ready");
   return new Map(open.flatMap((run) => (run.parentRun === null ? [] : [[run.parentRun, run.id]])));
 }

@@ -1,6 +1,6 @@
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import type { RunRecord } from "../../core/run-record.ts";
+import type { RunSummary } from "../../core/run-record.ts";
 import { deleteRef } from "../../git/publish.ts";
 import type { DecisionServices } from "../decide/decision.ts";
 import { withRepositoryLock } from "../decide/repository-lock.ts";
@@ -14,7 +14,7 @@ interface At {
 }
 
 export interface PrunableBranch extends AgentBranch {
-  readonly run: RunRecord;
+  readonly run: RunSummary;
   readonly verdict: Extract<AgentBranch["verdict"], { kind: "prunable" }>;
 }
 

@@ -1,4 +1,4 @@
-import type { RunRecord } from "../../core/run-record.ts";
+import type { RunSummary } from "../../core/run-record.ts";
 import type { AgentRef } from "../../git/agent-refs.ts";
 import { discardedRef } from "../decide/decision.ts";
 
@@ -8,7 +8,7 @@ const DAY_MS = 24 * 60 * 60_000;
 export interface BranchFacts {
   readonly ref: AgentRef;
   /** The run that published it; undefined when this repository's history has none. */
-  readonly run: RunRecord | undefined;
+  readonly run: RunSummary | undefined;
   /** The work tree that has it checked out. */
   readonly checkedOutIn: string | undefined;
   /** Whether the branch that the run was promoted to still contains what landed. */
@@ -45,14 +45,14 @@ export function verdictOf(
     : { kind: "prunable", because: "landed", why: `landed in ${run.onto}` };
 }
 
-function touchedByHand({ ref, checkedOutIn }: BranchFacts, run: RunRecord): string | undefined {
+function touchedByHand({ ref, checkedOutIn }: BranchFacts, run: RunSummary): string | undefined {
   if (ref.pointsTo !== null) return `made by hand: it points to ${ref.pointsTo}`;
   if (ref.tip !== run.head)
     return `moved by hand: published at ${run.head?.slice(0, 12) ?? "no commit"}, now at ${ref.tip.slice(0, 12)}`;
   return checkedOutIn === undefined ? undefined : `checked out in ${checkedOutIn}`;
 }
 
-function undecided({ ref, landed }: BranchFacts, run: RunRecord): string | undefined {
+function undecided({ ref, landed }: BranchFacts, run: RunSummary): string | undefined {
   const isKeptDiscard = ref.ref === discardedRef(run.id);
   if (run.state === "discarded")
     return isKeptDiscard ? undefined : "made again by hand after the run was discarded";

@@ -18,7 +18,7 @@ export interface ClaimsOf {
  */
 export function livingClaims(history: History, of: ClaimsOf): ReadonlyMap<string, RunRecord> {
   const claims = new Map<string, RunRecord>();
-  for (const run of history.running(of.repositoryId)) {
+  for (const run of history.runsInState(["running"], of.repositoryId)) {
     if (run.attempt !== null && run.attempt.group === of.ownGroup) continue;
     if (!mayBeAlive(run.owner, of.host)) continue;
     for (const task of run.task === null ? run.claims : [run.task]) claims.set(task, run);

@@ -1,5 +1,5 @@
 import { isTasksFault } from "../../core/failures.ts";
-import type { RunRecord } from "../../core/run-record.ts";
+import type { RunRecord, RunSummary } from "../../core/run-record.ts";
 
 /**
  * The task that a run counts for: the one that was selected. A run that failed before it said which counts for the
@@ -16,7 +16,7 @@ export function taskOf(run: Pick<RunRecord, "task" | "claims">): string | undefi
  * @param runs of one repository, newest first.
  * @param limit 0 for never.
  */
-export function givenUp(runs: readonly RunRecord[], limit: number): ReadonlyMap<string, string> {
+export function givenUp(runs: readonly RunSummary[], limit: number): ReadonlyMap<string, string> {
   const rows = new Map<string, { failures: number; readonly last: string; ended: boolean }>();
   for (const run of runs) {
     const task = taskOf(run);

@@ -1,8 +1,8 @@
-import type { RunRecord } from "../../core/run-record.ts";
+import type { RunSummary } from "../../core/run-record.ts";
 import { taskOf } from "../choice/track-record.ts";
 
 /** The attempts that belong together, the first one first; empty for a group that nobody knows. */
-export function attemptsOf(runs: readonly RunRecord[], group: string): readonly RunRecord[] {
+export function attemptsOf(runs: readonly RunSummary[], group: string): readonly RunSummary[] {
   return runs
     .filter((run) => run.attempt?.group === group)
     .toSorted((a, b) => (a.attempt?.number ?? 0) - (b.attempt?.number ?? 0));
@@ -13,7 +13,7 @@ export function attemptsOf(runs: readonly RunRecord[], group: string): readonly 
  *
  * @param runs newest first.
  */
-export function newestAttempts(runs: readonly RunRecord[], task?: string): readonly RunRecord[] {
+export function newestAttempts(runs: readonly RunSummary[], task?: string): readonly RunSummary[] {
   const newest = runs.find(
     (run) => run.attempt !== null && (task === undefined || taskOf(run) === task),
   );
@@ -24,9 +24,9 @@ export function newestAttempts(runs: readonly RunRecord[], task?: string): reado
 
 /** The other attempts of a run's group that still wait for a decision. */
 export function waitingAttempts(
-  runs: readonly RunRecord[],
-  { id, attempt }: Pick<RunRecord, "id" | "attempt">,
-): readonly RunRecord[] {
+  runs: readonly RunSummary[],
+  { id, attempt }: Pick<RunSummary, "id" | "attempt">,
+): readonly RunSummary[] {
   if (attempt === null) return [];
   return attemptsOf(runs, attempt.group).filter((run) => run.id !== id && run.state === "ready");
 }

@@ -21,7 +21,7 @@ export async function settle(
   services: Pick<DecisionServices, "principal" | "history">,
 ): Promise<readonly Settled[]> {
   const settled: Settled[] = [];
-  for (const run of services.history.runs(services.principal.repositoryId)) {
+  for (const run of services.history.undecided(services.principal.repositoryId)) {
     const { intent } = run;
     if (intent === null) continue;
     const outcome = await outcomeOf(services, run.onto, intent);

@@ -16,7 +16,7 @@ export function parentsToPromote(history: History, run: RunRecord): readonly Run
 
 /** Ready runs that build on this one, directly or through others: they cannot land without it. */
 export function runsOnTop(history: History, run: RunRecord): readonly RunRecord[] {
-  const ready = history.runs(run.repositoryId).filter((one) => one.state === "ready");
+  const ready = history.runsInState(["ready"], run.repositoryId);
   const found = new Set([run.id]);
   // Newest first, so a parent comes after its children: walk from the oldest.
   for (const one of ready.toReversed())

@@ -1,9 +1,9 @@
-import type { RunRecord } from "../../core/run-record.ts";
+import type { RunSummary } from "../../core/run-record.ts";
 import { isPast } from "./services.ts";
 
 /** What decides whether the files of a run's record may go. */
 export interface RecordFacts {
-  readonly run: RunRecord;
+  readonly run: RunSummary;
   /** Whether the branch it was promoted to contains what landed. */
   readonly landed: "yes" | "no";
   /** A ref that leads to the run's commits; the record explains it. */
@@ -31,7 +31,7 @@ interface When {
 }
 
 /** Counted from the decision, or from the end of a run that needs none. A time that cannot be read is never old. */
-export function ageOf(run: RunRecord, at: When): "young" | "old" {
+export function ageOf(run: RunSummary, at: When): "young" | "old" {
   const sinceMs = Date.parse(run.decidedAt ?? run.endedAt ?? "");
   return run.state !== "running" && isPast(sinceMs, at.recordDays, at.now) ? "old" : "young";
 }

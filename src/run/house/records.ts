@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ARTIFACT } from "../../core/artifacts.ts";
 import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import type { RunRecord } from "../../core/run-record.ts";
+import type { RunSummary } from "../../core/run-record.ts";
 import { isHeld } from "../../files/lock-file.ts";
 import { isAncestor } from "../../git/land.ts";
 import type { Principal } from "../../git/principal.ts";
@@ -31,8 +31,8 @@ export async function surveyRecords(
 }
 
 interface Among {
-  readonly run: RunRecord;
-  readonly runs: readonly RunRecord[];
+  readonly run: RunSummary;
+  readonly runs: readonly RunSummary[];
 }
 
 async function surveyOne(
@@ -90,7 +90,7 @@ async function factsOf(
 }
 
 /** What counts is the branch as it is now. */
-async function hasLanded(principal: Principal, run: RunRecord): Promise<"yes" | "no"> {
+async function hasLanded(principal: Principal, run: RunSummary): Promise<"yes" | "no"> {
   const tip = await readRef(principal.git, `refs/heads/${run.onto}`);
   const landed = [run.promotion?.after, run.head];
   for (const commit of landed)
@@ -99,7 +99,7 @@ async function hasLanded(principal: Principal, run: RunRecord): Promise<"yes" | 
   return "no";
 }
 
-async function refTo({ git }: Principal, run: RunRecord): Promise<string | undefined> {
+async function refTo({ git }: Principal, run: RunSummary): Promise<string | undefined> {
   const refs = [...(run.branch === null ? [] : [`refs/heads/${run.branch}`]), discardedRef(run.id)];
   for (const ref of refs) if ((await readRef(git, ref)) !== undefined) return ref;
   return undefined;

@@ -2,7 +2,7 @@ import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import type { RunRecord } from "../../core/run-record.ts";
+import type { RunSummary } from "../../core/run-record.ts";
 import type { MeasuredSize } from "../../files/measured-size.ts";
 import { isHeld } from "../../files/lock-file.ts";
 import { repositoryLock } from "../decide/repository-lock.ts";
@@ -22,7 +22,7 @@ function passingPaths(paths: RunPaths): readonly string[] {
 /** Snapshots whose days are over, and what ended runs left beside their records. */
 export async function surveySnapshots(
   services: HouseServices,
-  isWanted: (run: RunRecord) => boolean,
+  isWanted: (run: RunSummary) => boolean,
 ): Promise<Survey> {
   const surveys: Survey[] = [];
   for (const runId of await readdir(join(services.env.stateDir, "runs")).catch(() => [])) {
@@ -32,7 +32,7 @@ export async function surveySnapshots(
   return together(surveys);
 }
 
-async function surveyOne(services: HouseServices, run: RunRecord): Promise<Survey> {
+async function surveyOne(services: HouseServices, run: RunSummary): Promise<Survey> {
   const paths = runPaths(services.env.stateDir, run.id);
   // A link in its place is nothing of ours: locks would be written to where it leads.
   if ((await lstat(paths.root).catch(() => undefined))?.isDirectory() !== true) return NOTHING;
@@ -61,14 +61,14 @@ type Verdict =
   /** A living process works on the run. */
   | { readonly kind: "busy" };
 
-async function judge(services: HouseServices, run: RunRecord, paths: RunPaths): Promise<Verdict> {
+async function judge(services: HouseServices, run: RunSummary, paths: RunPaths): Promise<Verdict> {
   // A promotion has its commits under the record's directory, and only the repository's lock.
   for (const lock of [paths.busy, repositoryLock(services.env, run.repositoryId)])
     if (await isHeld(lock, services.env.hostname)) return { kind: "busy" };
   return judgeSnapshot(run, services.now());
 }
 
-function judgeSnapshot(run: RunRecord, now: Date): Verdict {
+function judgeSnapshot(run: RunSummary, now: Date): Verdict {
   if (run.state === "running") return { kind: "busy" };
   const { keptSnapshot } = run;
   if (keptSnapshot === null) return { kind: "may-go", why: "its run has ended" };
@@ -81,7 +81,7 @@ function judgeSnapshot(run: RunRecord, now: Date): Verdict {
 
 async function removeOne(
   services: HouseServices,
-  { id: runId, repositoryId }: RunRecord,
+  { id: runId, repositoryId }: RunSummary,
 ): Promise<Result<"removed" | "kept", Failure>> {
   const { env, history } = services;
   const paths = runPaths(env.stateDir, runId);

@@ -2,7 +2,7 @@ import type { Failure } from "../../core/failures.ts";
 import { newRunId } from "../../core/ids.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { OfferedTask } from "../../core/run-spec.ts";
-import type { RunRecord } from "../../core/run-record.ts";
+import type { RunSummary } from "../../core/run-record.ts";
 import { livingClaims } from "../choice/claims.ts";
 import { offerTasks } from "../choice/offer.ts";
 import { readPlan } from "../choice/plan.ts";
@@ -69,7 +69,7 @@ export function claimsOf({ env }: Pick<SeriesServices, "env">, { principal }: In
 }
 
 /** Independent runs all start from the principal HEAD, so a task whose result waits for a decision would be done again. */
-function waiting(runs: readonly RunRecord[]): ReadonlyMap<string, string> {
+function waiting(runs: readonly RunSummary[]): ReadonlyMap<string, string> {
   return new Map(
     runs
       .filter((run) => run.task !== null && run.state === "ready")

@@ -39,7 +39,8 @@ export const snapshotStage: Stage<Input, Snapshotted> = {
     // A half-made snapshot of an attempt that was killed is not built upon.
     await removeSnapshot(services);
     const made = await makeSnapshot(services, input);
-    return made.ok ? made : err(failure("snapshot-failed", made.error.message, made.error));
+    if (made.ok || made.error.code === "lease-lost") return made;
+    return err(failure("snapshot-failed", made.error.message, made.error));
   },
   async observe(services) {
     const there = await lstat(services.paths.workspace).catch(() => undefined);
@@ -99,6 +100,8 @@ async function addOverlay(
     target: services.paths.workspace,
   });
   if (!overlay.ok) return overlay;
+  const held = await services.leases.check(lease);
+  if (!held.ok) return held;
   const paths = overlay.value.copied.map((file) => file.path);
   if (spec.validate.length > 0)
     for (const path of paths) {

@@ -1,0 +1,67 @@
+import { existsSync, readdirSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { sweepLocks } from "../../files/lock-file.ts";
+import { removeTree } from "../../files/remove-tree.ts";
+import { type RunPaths, runDirectories, runPaths } from "../paths.ts";
+import type { RunServices } from "../services.ts";
+
+/** Directories that a stage or a command makes and removes again; in a record they are what a crash left. */
+const PASSING = ["quarantine", "job", "validation"] as const satisfies readonly (keyof RunPaths)[];
+
+/**
+ * Removes what a killed process was at work with in the records of runs that nobody works on: directories that were to
+ * go again, halves of files, and its own locks. Nothing of it is the only copy of anything. May be called again.
+ *
+ * @param isAtWork whether somebody living works on the run, or may still need what it has.
+ * @returns a sentence for each run of which a directory was removed.
+ */
+export async function removeRemains(
+  { env }: Pick<RunServices, "env">,
+  isAtWork: (runId: string) => Promise<boolean>,
+): Promise<readonly string[]> {
+  const done: string[] = [];
+  await sweepLocks(join(env.stateDir, "locks"), env.hostname);
+  for (const runId of await runDirectories(env.stateDir)) {
+    const paths = runPaths(env.stateDir, runId);
+    // Asked for every run there ever was, so it does not wait for each answer.
+    const names = namesIn(paths.root);
+    if (!names.some(isRemains) || (await isAtWork(runId))) continue;
+    const had = PASSING.some((one) => existsSync(paths[one]));
+    for (const one of PASSING) await removeTree(paths[one]);
+    await settleArtifacts(paths);
+    for (const directory of [paths.root, paths.artifacts, paths.salvage])
+      await removeHalves(directory);
+    await sweepLocks(paths.root, env.hostname);
+    if (had) done.push(`Removed what run ${runId} had left half done.`);
+  }
+  return done;
+}
+
+function isRemains(name: string): boolean {
+  return /^(quarantine\.git|job|validation|artifacts\.new|busy.*|.*\.tmp)$/.test(name);
+}
+
+/** The new artifacts were whole before the old ones went: without old ones, they are the only copy. */
+async function settleArtifacts(paths: RunPaths): Promise<void> {
+  const fresh = `${paths.artifacts}.new`;
+  if (!existsSync(fresh)) return;
+  if (existsSync(paths.artifacts)) await removeTree(fresh);
+  else await rename(fresh, paths.artifacts);
+}
+
+/** Left by `writeAtomic`; the file of the right name is whole, or was never there. */
+async function removeHalves(directory: string): Promise<void> {
+  for (const name of namesIn(directory)) {
+    if (name.endsWith(".tmp")) await rm(join(directory, name), { force: true });
+    if (name === "patches") await removeHalves(join(directory, name));
+  }
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}

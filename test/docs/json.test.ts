@@ -56,7 +56,7 @@ beforeAll(async () => {
   await selftest();
   await image();
   await keepingHouse();
-}, 480_000);
+}, 600_000);
 
 afterAll(() => world[Symbol.dispose]());
 
@@ -282,10 +282,11 @@ async function keepingHouse(): Promise<void> {
   writeFileSync(join(world.state, "worktrees", pool, slot, "shop/mine.txt"), "mine");
   const days = "--branch-days 0 --record-days 0 --pool-days 0";
   await call(world, `gc ${days}`);
-  await call(world, `gc --yes ${days}`);
-  await call(world, `gc --yes ${days}`);
-  const runs = JSON.parse((await world.guardloop(["runs", "--json"])).stdout).runs;
-  for (const { id } of runs) await call(world, `show ${String(id)}`);
+  const done = await world.guardloop(["gc", "--yes", "--json", ...days.split(" ")]);
+  keep("guardloop gc", done.stdout);
+  const { items } = JSON.parse(done.stdout) as { items: { kind: string; run: string }[] };
+  const removed = items.find(({ kind }) => kind === "record");
+  await call(world, `show ${String(removed?.run)}`);
   chmodSync(world.state, 0o755);
   await call(world, "doctor");
   await call(world, "doctor --fix");

@@ -126,6 +126,7 @@ describe("`doctor --fix` mends", () => {
     await expectMended(world, /left-over lock .*dead/, /^Removed the lock .*dead\.$/);
     mkdirSync(join(world.state, "trash/left"), { recursive: true });
     await expectMended(world, /left-over trash .*left/, /^Removed the trash .*left\.$/);
+    expect(readdirSync(join(world.state, "trash"))).toEqual([]);
   });
 
   test("a worktree on Git's list that is not there", async () => {

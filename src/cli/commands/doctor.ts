@@ -47,13 +47,17 @@ async function perform(call: Call): Promise<CommandEnd> {
   }
   printFixed(call, fixed);
   for (const check of checks) printCheck(call, check);
-  const fixable = checks.filter(({ mend }) => mend !== undefined).length;
-  if (fixable > 0 && fixed === undefined)
-    output.result(`${count(fixable, "thing")} can be mended with: guardloop doctor --fix`);
+  if (fixed === undefined) printFixable(call, checks);
   output.result(
     status === EXIT.done ? green("Ready to run.") : red("Not ready: mend the problems above."),
   );
   return ok(status);
+}
+
+function printFixable({ context: { output } }: Call, checks: readonly Check[]): void {
+  const fixable = checks.filter(({ mend }) => mend !== undefined).length;
+  if (fixable === 0) return;
+  output.result(`${count(fixable, "thing")} can be mended with: guardloop doctor --fix`);
 }
 
 /** What one thing that was mended leaves, such as the lock of a run that is recovered now, is mended in a second round. */

@@ -64,6 +64,11 @@ describe("what a tree takes on the disk", () => {
     expect(use.bytes).toBeLessThan(MIB);
   });
 
+  test("is nothing where a link has taken the directory's place", async () => {
+    const tree = filled("ln -s ../outside link");
+    expect((await measured(join(tree, "link"))).use).toEqual({ bytes: 0, entries: 0 });
+  });
+
   test("knows names of any bytes", async () => {
     const { use } = await measured(
       filled(`d="$(printf 'd\\377\\n')"; mkdir "$d"; ${bytes(1)} > "$d/$(printf '\\351')"`),

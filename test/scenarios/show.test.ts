@@ -21,7 +21,12 @@ describe("show", () => {
     expect(stdout).toContain(`Branch      ${branch} at ${head.slice(0, 12)}, 1 commit`);
     expect(stdout).toContain("Image       guardloop-agent sha256:abab");
     expect(stdout).toMatch(/^Lease +builtin, \//m);
-    expect(stdout).toMatch(/^Findings +1 block/m);
+    expect(stdout).toMatch(/^Findings +1 block {2}symlink-escaping$/m);
+    expect(stdout).toMatch(/^Hashes +plan [0-9a-f]{12}, run spec [0-9a-f]{12}$/m);
+    expect(stdout).toMatch(
+      /^Container +memory 1\.0 GiB, 4 CPUs, 512 processes, uid \d+ {2}whole call/m,
+    );
+    expect(stdout).toMatch(/^Snapshot +0 untracked files let in, 0 kept out$/m);
     expect(stdout).toMatch(/^ {2}container\.memory = 1g {2}flag, --memory$/m);
     expect(stdout).not.toContain("network.mode = ");
   });

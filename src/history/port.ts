@@ -11,8 +11,8 @@ export interface History extends Disposable {
   /** Oldest first. */
   events(runId: string): readonly StoredEvent[];
   run(runId: string): RunRecord | undefined;
-  /** Newest first; without a repository id, the runs of all repositories. */
-  runs(repositoryId?: string): readonly RunSummary[];
+  /** Newest first, at most `limit`; without a repository id, the runs of all repositories. */
+  runs(repositoryId?: string, limit?: number): readonly RunSummary[];
   /** Only runs in one of these states, with their stages. Quick where they are few, however many others there are. */
   runsInState(states: readonly RunState[], repositoryId?: string): readonly RunRecord[];
   /** Runs with a decision that was begun and of which no outcome is recorded, newest first. */

@@ -47,18 +47,25 @@ export function idQueries(database: Database.Database) {
   };
 }
 
-/** Folds all runs in one pass. What stages put out can be large and is not read. */
+/** Folds runs in one pass, the newest first. What stages put out can be large and is not read. */
 export function summaries(
   database: Database.Database,
   repositoryId: string | undefined,
+  limit: number | undefined,
 ): readonly RunSummary[] {
-  const where = repositoryId === undefined ? "" : "WHERE r.repository_id = ?";
+  const where = repositoryId === undefined ? "" : "WHERE repository_id = ?";
   const statement = database.prepare(
-    `SELECT e.seq, e.run_id, e.at, e.data FROM run_states r JOIN events e ON e.run_id = r.run_id
+    `SELECT e.seq, e.run_id, e.at, e.data
+     FROM (SELECT * FROM run_states ${where} ORDER BY created_seq DESC LIMIT ?) r
+     JOIN events e ON e.run_id = r.run_id
        AND e.type NOT IN ('stage-intent', 'stage-done', 'stage-failed', 'stage-undone')
-     ${where} ORDER BY r.created_seq DESC, e.seq`,
+     ORDER BY r.created_seq DESC, e.seq`,
   );
-  const found = rows(repositoryId === undefined ? statement.all() : statement.all(repositoryId));
+  // In SQLite, a negative limit is none.
+  const atMost = limit === undefined || limit === Infinity ? -1 : limit;
+  const found = rows(
+    repositoryId === undefined ? statement.all(atMost) : statement.all(repositoryId, atMost),
+  );
   const runs: RunSummary[] = [];
   for (let start = 0, end = 0; start < found.length; start = end) {
     while (end < found.length && found[end]?.run_id === found[start]?.run_id) end += 1;

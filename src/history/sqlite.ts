@@ -37,9 +37,9 @@ export function openHistory(stateDir: string, now: () => Date): Result<History, 
   } catch (error) {
     if (isDamage(error)) return damaged(path, messageOf(error));
     const fault = hostFault(error);
-    if (fault !== undefined) return err({ ...fault, message: `${path}: ${fault.message}` });
-    return fail("state-unusable", `${path} cannot be used: ${messageOf(error)}`, {
-      cure: "Check free space and permissions, then try again.",
+    if (fault !== undefined && fault.code !== "state-unusable") return err(fault);
+    return fail("state-unusable", `${path} cannot be opened for writing: ${messageOf(error)}.`, {
+      cure: "Check that its directory is yours and on a file system that is not read-only, or set XDG_STATE_HOME to another one.",
     });
   }
 }
@@ -123,7 +123,7 @@ function historyOn(database: Database.Database, now: () => Date): History {
     },
     events,
     run,
-    runs: (repositoryId) => summaries(database, repositoryId),
+    runs: (repositoryId, limit) => summaries(database, repositoryId, limit),
     runsInState: (states, repositoryId) => records(find.inState(states, repositoryId)),
     undecided: (repositoryId) => records(find.undecided(repositoryId)),
     newest: (repositoryId) => records(find.newest(repositoryId))[0],
@@ -161,8 +161,8 @@ function patiently<T>(write: () => T): T {
 function verify(database: Database.Database): Result<void, Failure> {
   const path = database.name;
   try {
-    // Every page, and every row with its index entries; https://www.sqlite.org/pragma.html#pragma_integrity_check.
-    const row: unknown = database.prepare("SELECT * FROM pragma_integrity_check(1)").get();
+    // Every page and every row, in time that grows with their number; https://www.sqlite.org/pragma.html#pragma_quick_check.
+    const row: unknown = database.prepare("SELECT * FROM pragma_quick_check(1)").get();
     const said = typeof row === "object" && row !== null ? String(Object.values(row)[0]) : "";
     return said === "ok" ? ok(undefined) : damaged(path, said);
   } catch (error) {

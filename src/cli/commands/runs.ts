@@ -44,7 +44,9 @@ async function perform(call: Call): Promise<CommandEnd> {
   if (!opened.ok) return opened;
   using history = opened.value;
   const here = principal.ok && options.all !== true ? principal.value.repositoryId : undefined;
-  const all = history.runs(here);
+  const others = ["state", "task", "branch", "since", "until"];
+  const isPlain = others.every((name) => options[name] === undefined);
+  const all = history.runs(here, isPlain ? filter.value.limit : undefined);
   const runs = all.filter(filter.value.matches).slice(0, filter.value.limit);
   if (format === "json") {
     context.output.json({ version: 1, runs: runs.map(listed) });

@@ -1,0 +1,184 @@
+// Usage: node scripts/bench-history.js [RUNS]
+//
+// Times commands on a history of so many runs (10000 by default) against the same on a history of one, on one machine in
+// one go, so that what counts is the ratio. Build first: npm run build. The engine is the scripted one of the tests.
+// Prints the table of docs/benchmarks.md.
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const { openHistory } = await import(join(ROOT, "dist/history/sqlite.js"));
+const { openPrincipal } = await import(join(ROOT, "dist/git/principal.js"));
+const { hostEnvironment } = await import(join(ROOT, "dist/config/environment.js"));
+
+const RUNS = Number(process.argv[2] ?? 10_000);
+const TIMES = 5;
+/** Memory where there is: each event is synced to disk, and the disk is not what is measured. */
+const PLACE = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+const COMMANDS = [
+  ["runs"],
+  ["runs", "--limit", "20"],
+  ["runs", "--state", "failed"],
+  ["show", "@last"],
+  ["recover"],
+];
+
+/** As large as those of real runs; what reads them finds what it looks for. */
+const OUTPUTS = {
+  lease: {
+    lease: { kind: "builtin", id: "0".repeat(32), holder: "guardloop:x", path: "/pool/1/x" },
+  },
+  collect: { collected: { manifest: "x".repeat(1500) } },
+};
+
+const small = await makeState(1);
+const large = await makeState(RUNS);
+try {
+  const megabytes = Math.round(statSync(join(large.state, "history.db")).size / 2 ** 20);
+  console.log(`${RUNS} runs, ${megabytes} MiB, the least of ${TIMES}, Node ${process.version}\n`);
+  console.log("| command | one run | all runs | ratio |\n| --- | --- | --- | --- |");
+  for (const args of COMMANDS) {
+    // In turn, so that what else the machine does hits both.
+    const times = { small: [], large: [] };
+    for (let turn = 0; turn < TIMES; turn += 1) {
+      times.small.push(timed(small, args));
+      times.large.push(timed(large, args));
+    }
+    const [one, all] = [least(times.small), least(times.large)];
+    const cells = [`\`${args.join(" ")}\``, `${one} ms`, `${all} ms`, (all / one).toFixed(1)];
+    console.log(`| ${cells.join(" | ")} |`);
+  }
+} finally {
+  for (const { root } of [small, large]) rmSync(root, { recursive: true, force: true });
+}
+
+async function makeState(runs) {
+  const root = mkdtempSync(join(PLACE, "guardloop-bench-"));
+  const repo = join(root, "repo");
+  const bin = join(root, "bin");
+  for (const directory of [repo, bin, join(root, "home")]) mkdirSync(directory);
+  for (const name of ["docker", "podman"]) {
+    copyFileSync(join(ROOT, "test/rig/docker.js"), join(bin, name));
+    chmodSync(join(bin, name), 0o755);
+  }
+  writeFileSync(join(bin, "package.json"), '{"type":"module"}');
+  const env = {
+    PATH: [bin, dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(":"),
+    HOME: join(root, "home"),
+    XDG_STATE_HOME: join(root, "state"),
+    GIT_CONFIG_NOSYSTEM: "1",
+  };
+  const git = (...args) => execFileSync("git", args, { cwd: repo, env, encoding: "utf8" }).trim();
+  git("init", "-q", "-b", "main");
+  writeFileSync(join(repo, "file.txt"), "text\n");
+  git("add", "-A");
+  git("-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-q", "-m", "Start");
+  const state = join(root, "state/guardloop");
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  const program = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+  const principal = await openPrincipal(program, { ...hostEnvironment(), home: env.HOME }, repo);
+  if (!principal.ok) throw new Error(principal.error.message);
+  fill(
+    { state, repo, repositoryId: principal.value.repositoryId, base: git("rev-parse", "HEAD") },
+    runs,
+  );
+  return { root, repo, env, state };
+}
+
+/** Events as a run writes them: every stage, a manifest among the outputs, one run in ten failed, three in ten promoted. */
+function fill(at, runs) {
+  let clock = Date.UTC(2026, 0, 1);
+  const opened = openHistory(at.state, () => new Date((clock += 900)));
+  if (!opened.ok) throw new Error(opened.error.message);
+  const history = opened.value;
+  const owner = { pid: 1, startTime: "1", bootId: "another", host: hostname() };
+  for (let number = 0; number < runs; number += 1) {
+    const id = `${stamp(clock)}-${number.toString(36).padStart(5, "0")}`;
+    mkdirSync(join(at.state, "runs", id, "artifacts/patches"), { recursive: true });
+    for (const event of eventsOf(number, { ...at, id, owner })) history.append(id, event);
+  }
+  history[Symbol.dispose]();
+}
+
+function* eventsOf(number, { id, repo, repositoryId, base, owner }) {
+  const branch = `agent/T${number}-${id}`;
+  const failure = { code: "agent-idle-limit", message: "Silent.", cure: "Look.", details: [] };
+  const done = {
+    how: "fast-forward",
+    before: base,
+    after: base,
+    by: "ada",
+    why: "",
+    accepted: [],
+    withoutValidation: null,
+  };
+  yield {
+    type: "run-created",
+    repositoryId,
+    topLevel: repo,
+    branch: "main",
+    base,
+    parentRun: null,
+    specHash: "0".repeat(64),
+    agent: "command",
+    network: "none",
+    owner,
+  };
+  const fails = number % 10 === 9;
+  for (const stage of [
+    "spec",
+    "lease",
+    "snapshot",
+    "agent",
+    "collect",
+    "import",
+    "release",
+    "validate",
+    "review",
+  ]) {
+    if (fails && stage === "collect") break;
+    yield { type: "stage-intent", stage };
+    const output = OUTPUTS[stage] ?? {};
+    yield { type: "stage-done", stage, output };
+  }
+  if (fails) yield { type: "run-failed", stage: "collect", ...failure };
+  else {
+    yield { type: "task-selected", task: `T${number}` };
+    yield { type: "run-ready", branch, head: base };
+    if (number % 10 < 3) yield { type: "run-promoted", ...done };
+    else if (number % 10 < 8) yield { type: "run-discarded", by: "ada", why: "" };
+  }
+}
+
+function stamp(clock) {
+  return new Date(clock).toISOString().replaceAll(/[-:]/g, "").slice(2, 15).replace("T", "-");
+}
+
+function timed({ repo, env }, args) {
+  const start = performance.now();
+  const ended = spawnSync(process.execPath, [join(ROOT, "bin/guardloop.js"), ...args], {
+    cwd: repo,
+    env,
+    encoding: "utf8",
+    maxBuffer: 2 ** 28,
+  });
+  if (ended.status !== 0) throw new Error(`${args.join(" ")}: ${ended.stderr}${ended.stdout}`);
+  return performance.now() - start;
+}
+
+/** What else the machine does only ever adds to a time. */
+function least(times) {
+  return Math.round(Math.min(...times));
+}

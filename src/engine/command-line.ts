@@ -7,6 +7,7 @@ import { namelessImages, removeNamelessImage } from "./nameless-images.ts";
 import type { Engine, EngineFacts, FollowFrom, FollowedEnd, OutputSink } from "./port.ts";
 import { runArguments } from "./posture.ts";
 import { type PrintedStats, containerStats } from "./stats.ts";
+import { waitingClients } from "./waiting-clients.ts";
 
 /**
  * Statuses with which the client says that it could not run the container; see docker-run(1) and podman-run(1). A
@@ -15,11 +16,6 @@ import { type PrintedStats, containerStats } from "./stats.ts";
 const CLIENT_STATUSES: ReadonlySet<number> = new Set([125, 126, 127]);
 /** The client's own deadline lies far beyond the run's clocks, which end the container, not the client. */
 const CLIENT_DEADLINE_MS = 7 * 24 * 60 * 60_000;
-/**
- * From the order to kill a container to the end of a client that still waits for it: an engine that hangs, or that has
- * forgotten the container in a restart, would keep the run for ever.
- */
-const CLIENT_GRACE_MS = 60_000;
 /** Kept of the client's standard error for messages, from its end; the whole stream goes to the sink. */
 const KEPT_BYTES = 16 * 1024;
 
@@ -67,7 +63,7 @@ export interface CommandLineOptions {
 export function commandLineEngine(options: CommandLineOptions): Engine {
   const { client, words, now, probe } = options;
   const { kind } = client;
-  const waiting = new Map<string, AbortController>();
+  const waiting = waitingClients();
   const refused = (what: string, exit: Exit) => midRun(err(engineFailure(kind, what, exit)));
   const absentIsFine = (
     exit: Awaited<ReturnType<EngineClient["call"]>>,
@@ -87,19 +83,18 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
     async run(spec, sink, environment) {
       const since = now();
       const stderr = endOf(KEPT_BYTES);
-      const giveUp = new AbortController();
-      waiting.set(spec.name, giveUp);
-      const exit = await client.call(runArguments(kind, spec), {
-        deadlineMs: CLIENT_DEADLINE_MS,
-        maxOutputBytes: 0,
-        extraEnv: environment,
-        onOutput(stream, chunk) {
-          if (stream === "stderr") stderr.add(chunk);
-          sink.onOutput(stream, chunk);
-        },
-        signal: giveUp.signal,
-      });
-      waiting.delete(spec.name);
+      const exit = await waiting.during(spec.name, (signal) =>
+        client.call(runArguments(kind, spec), {
+          deadlineMs: CLIENT_DEADLINE_MS,
+          maxOutputBytes: 0,
+          extraEnv: environment,
+          onOutput(stream, chunk) {
+            if (stream === "stderr") stderr.add(chunk);
+            sink.onOutput(stream, chunk);
+          },
+          signal,
+        }),
+      );
       if (!exit.ok) return midRun(exit);
       const said = { ...exit.value, stderr: stderr.bytes() };
       const ended = { name: spec.name, since, until: now() };
@@ -107,11 +102,10 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
         return refused(`run the container ${spec.name}`, said);
       return ok({ exitCode: said.code, outOfMemory: await hitMemoryLimit(options, ended) });
     },
-    follow: (name, from, sink) => follow(options, { name, from, sink }),
+    follow: (name, from, sink) =>
+      waiting.during(name, (giveUp) => follow(options, { name, from, sink, giveUp })),
     async signal(name, signal) {
-      const hanging = waiting.get(name);
-      if (signal === "KILL" && hanging !== undefined)
-        setTimeout(() => hanging.abort(), CLIENT_GRACE_MS).unref();
+      if (signal === "KILL") waiting.killed(name);
       const exit = await client.call(["kill", `--signal=${signal}`, name]);
       return absentIsFine(exit, `signal the container ${name}`);
     },
@@ -126,16 +120,16 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
       const exit = await client.call([...words.remove, name]);
       return absentIsFine(exit, `remove the container ${name}`);
     },
-    stats: (name) =>
-      containerStats(
-        client,
-        { ask: words.stats, read: words.readStats, absent: words.absent },
-        name,
-      ),
+    stats: (name) => statsOf(options, name),
     list: (stateId) => listOurs(options, stateId),
     namelessImages: () => namelessImages(client),
     removeNamelessImage: (id) => removeNamelessImage(client, id),
   };
+}
+
+function statsOf({ client, words }: CommandLineOptions, name: string) {
+  const { stats: ask, readStats: read, absent } = words;
+  return containerStats(client, { ask, read, absent }, name);
 }
 
 interface Ended {
@@ -201,10 +195,15 @@ const LAST_OUTPUT_MS = 10_000;
 /** Two clients: one waits for the end and tells the status, the other prints the output. */
 async function follow(
   options: CommandLineOptions,
-  at: { readonly name: string; readonly from: FollowFrom; readonly sink: OutputSink },
+  at: {
+    readonly name: string;
+    readonly from: FollowFrom;
+    readonly sink: OutputSink;
+    readonly giveUp: AbortSignal;
+  },
 ): Promise<Result<FollowedEnd, Failure>> {
   const { client, words, now } = options;
-  const { name, from, sink } = at;
+  const { name, from, sink, giveUp } = at;
   const enough = new AbortController();
   const printing = client.call(words.follow(name, unixSeconds(from.output)), {
     deadlineMs: CLIENT_DEADLINE_MS,
@@ -212,7 +211,10 @@ async function follow(
     onOutput: sink.onOutput,
     signal: enough.signal,
   });
-  const waited = await client.call(["wait", name], { deadlineMs: CLIENT_DEADLINE_MS });
+  const waited = await client.call(["wait", name], {
+    deadlineMs: CLIENT_DEADLINE_MS,
+    signal: giveUp,
+  });
   const late = setTimeout(() => enough.abort(), LAST_OUTPUT_MS);
   await printing;
   clearTimeout(late);

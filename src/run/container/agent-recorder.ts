@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
 import { StringDecoder } from "node:string_decoder";
+import { hostFault } from "../../core/host-fault.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { RunServices } from "../services.ts";
 
@@ -20,8 +21,21 @@ export async function agentRecorder(services: RunServices, runId: string) {
   const decoder = new StringDecoder("utf8");
   // Writes are chained, so that the files have the order in which the output came.
   let pending: Promise<unknown> = Promise.resolve();
+  let told = false;
+  const tellOnce = (error: unknown): void => {
+    const fault = hostFault(error);
+    if (fault === undefined) throw error;
+    if (!told)
+      services.report({
+        type: "notice",
+        runId,
+        text: `The agent's log has gaps: ${fault.message}`,
+      });
+    told = true;
+  };
   const write = (file: typeof log, text: string | Buffer): void => {
-    pending = pending.then(() => file.appendFile(text));
+    // A full disk costs the log, not the run: the agent's work is elsewhere.
+    pending = pending.then(() => file.appendFile(text)).catch(tellOnce);
   };
   const line = (text: string): void => {
     if (text.startsWith(GUEST_PREFIX)) return;

@@ -87,7 +87,8 @@ function migrate(database: Database.Database, path: string): Result<void, Failur
     database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
     database.exec("COMMIT");
   } catch (error) {
-    database.exec("ROLLBACK");
+    // On a full disk SQLite has rolled back by itself; what counts is why.
+    if (database.inTransaction) database.exec("ROLLBACK");
     throw error;
   }
   return ok(undefined);

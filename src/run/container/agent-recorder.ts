@@ -1,9 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
-<<<<<<< HEAD
 import type { AgentEvent } from "../../agents/port.ts";
-=======
-import { hostFault } from "../../core/host-fault.ts";
->>>>>>> wt/durable
 import { LIMITS } from "../../core/limits.ts";
 import type { MissingLog, RunSpec } from "../../core/run-spec.ts";
 import { type LogLoss, boundedLog } from "../logs/bounded-log.ts";
@@ -32,34 +28,7 @@ export async function agentRecorder(services: RunServices, spec: RunSpec) {
   const events = boundedLog({ path: agentEvents, limitBytes, mark, onTrouble });
   const cleaned = { stdout: redactor.stream(), stderr: redactor.stream() };
   const parse = services.adapter.parser();
-<<<<<<< HEAD
   const record = (event: AgentEvent): void => {
-=======
-  let written = 0;
-  let rest = "";
-  // A character may lie across two chunks.
-  const decoder = new StringDecoder("utf8");
-  // Writes are chained, so that the files have the order in which the output came.
-  let pending: Promise<unknown> = Promise.resolve();
-  let told = false;
-  const tellOnce = (error: unknown): void => {
-    const fault = hostFault(error);
-    if (fault === undefined) throw error;
-    if (!told)
-      services.report({
-        type: "notice",
-        runId,
-        text: `The agent's log has gaps: ${fault.message}`,
-      });
-    told = true;
-  };
-  const write = (file: typeof log, text: string | Buffer): void => {
-    // A full disk costs the log, not the run: the agent's work is elsewhere.
-    pending = pending.then(() => file.appendFile(text)).catch(tellOnce);
-  };
-  const line = (text: string): void => {
-    if (text.startsWith(GUEST_PREFIX)) return;
->>>>>>> wt/durable
     const at = services.now().toISOString();
     services.report({ type: "agent-event", runId, at, event });
     events.add(eventLine({ at, ...event }, limitBytes));

@@ -14,7 +14,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunEvent } from "../../src/core/events.ts";
 import { stageOfPrograms } from "../image/scripted-programs.ts";
-import { type World, FINISH, GOOD_AGENT, installProgram, makeWorld } from "../rig/world.ts";
+import {
+  type World,
+  FINISH,
+  GOOD_AGENT,
+  installAgent,
+  installProgram,
+  makeWorld,
+} from "../rig/world.ts";
 import { codesIn, readDocument, tablesOf } from "./documents.ts";
 import { pathsIn, promisedBy, shapeOf } from "./json-shape.ts";
 
@@ -126,9 +133,8 @@ async function decisions(): Promise<void> {
 
 /** An agent that tells its version, and more than its log may hold. */
 async function hostedRun(): Promise<void> {
-  const says = `case "$1" in --version) echo codex-cli 9.9.9; exit;; esac`;
   const talks = `awk 'BEGIN { for (i = 0; i < 40000; i++) print "a line of some length, again and again" }'`;
-  writeFileSync(join(world.bin, "codex"), `#!/bin/sh\n${says}\n${talks}\n`, { mode: 0o755 });
+  installAgent(world, "codex", talks);
   const flags = ["--agent", "codex", "--network", "bridge", "--log-size", "1m"];
   const ended = await world.guardloop(["run", "--json", ...flags]);
   keep("guardloop run", ended.stdout);
@@ -185,8 +191,7 @@ async function whileItRuns(): Promise<void> {
 /** Attempts, of an agent that says what it cost. */
 async function attempts(): Promise<void> {
   const told = `{"type":"result","subtype":"success","total_cost_usd":0.25,"usage":{"input_tokens":100,"output_tokens":7}}`;
-  const claude = `#!/bin/sh\n${GOOD_AGENT}\necho '${told}'\n`;
-  writeFileSync(join(world.bin, "claude"), claude, { mode: 0o755 });
+  installAgent(world, "claude", `${GOOD_AGENT}\necho '${told}'`);
   const args = ["run", "--agent", "claude", "--network", "bridge", "--lease", "builtin"];
   const ended = await world.guardloop([...args, "--attempts", "2", "--json"]);
   keep("guardloop run", ended.stdout);

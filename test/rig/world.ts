@@ -171,6 +171,12 @@ export function installProgram(name: string, target: string): void {
   writeFileSync(join(dirname(target), "package.json"), '{"type":"module"}');
 }
 
+/** Puts a shell script in the place of a hosted agent's program; it tells its version like those do. */
+export function installAgent(world: World, name: "claude" | "codex", script: string): void {
+  const text = `#!/bin/sh\n[ "$1" != --version ] || { echo "1.0.0 (scripted)"; exit; }\n${script}\n`;
+  writeFileSync(join(world.bin, name), text, { mode: 0o755 });
+}
+
 function installStub(target: string): void {
   writeFileSync(target, "#!/bin/sh\necho 'Error: there is none in this test' >&2\nexit 125\n", {
     mode: 0o755,

@@ -1,9 +1,7 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ending, refuse, succeed } from "../rig/lifecycle.ts";
 import { ASSIGNED, ASSIGNED_AGENT, DO_IT, meetingIn, tasksAndStates } from "../rig/several.ts";
-import { type World, makeWorld, runsOf } from "../rig/world.ts";
+import { type World, installAgent, makeWorld, runsOf } from "../rig/world.ts";
 
 interface Compared {
   readonly id: string;
@@ -30,10 +28,8 @@ function installAgents(world: World): Record<string, string> {
     codex: `{"type":"turn.completed","usage":{"input_tokens":400,"cached_input_tokens":160,"output_tokens":40}}`,
     claude: `{"type":"result","subtype":"success","total_cost_usd":0.25,"usage":{"input_tokens":100,"cache_read_input_tokens":50,"output_tokens":7}}`,
   };
-  for (const [name, told] of Object.entries(usage))
-    writeFileSync(join(world.bin, name), `#!/bin/sh\n${ASSIGNED_AGENT}\necho '${told}'\n`, {
-      mode: 0o755,
-    });
+  for (const name of ["codex", "claude"] as const)
+    installAgent(world, name, `${ASSIGNED_AGENT}\necho '${usage[name]}'`);
   return { SOME_KEY: "0123456789abcdef" };
 }
 

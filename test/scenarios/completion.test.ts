@@ -11,6 +11,7 @@ import {
   leftovers,
   makeWorld,
   runsOf,
+  installAgent,
 } from "../rig/world.ts";
 
 /** Three seconds. */
@@ -24,9 +25,6 @@ async function findingsOf(world: World): Promise<Record<string, string>> {
 }
 
 /** A program `claude` on the world's PATH that does what a shell script says. */
-function installClaude(world: World, script: string): void {
-  writeFileSync(join(world.bin, "claude"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-}
 
 const said = (event: object): string => `printf '%s\\n' '${JSON.stringify(event)}'`;
 const RESULT = said({ type: "result", subtype: "success", is_error: false, usage: {} });
@@ -82,7 +80,11 @@ describe("an agent", () => {
 
   test("that said it is done is ended, whatever a program that it left running prints", async () => {
     using world = makeWorld();
-    installClaude(world, `${GOOD_AGENT}\n${RESULT}\nwhile :; do echo served; sleep 0.2; done`);
+    installAgent(
+      world,
+      "claude",
+      `${GOOD_AGENT}\n${RESULT}\nwhile :; do echo served; sleep 0.2; done`,
+    );
     expect(ending(await runClaude(world, SOON))).toBe("exit 0");
     expect((await findingsOf(world))["did-not-end"]).toBe(
       "The agent had said that it was done, did not end, and was ended after 3 seconds.",
@@ -93,7 +95,11 @@ describe("an agent", () => {
   test("that does more after it said so has all the time that it needs", async () => {
     using world = makeWorld();
     const more = `for n in 1 2 3 4 5 6 7 8 9 10; do ${MESSAGE}; sleep 0.5; done`;
-    installClaude(world, `${GOOD_AGENT}\n${RESULT}\n${more}\necho last > last.txt\n${RESULT}`);
+    installAgent(
+      world,
+      "claude",
+      `${GOOD_AGENT}\n${RESULT}\n${more}\necho last > last.txt\n${RESULT}`,
+    );
     expect(ending(await runClaude(world, SOON))).toBe("exit 0");
     const [run] = await runsOf(world);
     expect(world.git("show", `${run?.branch ?? ""}:last.txt`)).toBe("last");
@@ -102,7 +108,7 @@ describe("an agent", () => {
 
   test("that said it is done without its artifacts fails by their name, and when is said", async () => {
     using world = makeWorld();
-    installClaude(world, `echo half > half.txt\n${RESULT}\n${FOREVER}`);
+    installAgent(world, "claude", `echo half > half.txt\n${RESULT}\n${FOREVER}`);
     const ended = await runClaude(world, SOON);
     expect(ended.code).toBe(4);
     expect(ended.stderr).toContain(

@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readlinkSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { AT_ONCE, gc, listing, recordOf } from "../rig/house.ts";
@@ -65,6 +73,25 @@ describe("after a run", () => {
     ]);
     expect(existsSync(recordOf(world, first?.id ?? ""))).toBe(false);
     expect((await show(world, "@last")).run.state).toBe("failed");
+  });
+
+  test("it is looked for once an hour, and at once with other settings", async () => {
+    using world = makeWorld();
+    const looks = (): number =>
+      world.dockerCalls().filter(({ argv }) => argv[0] === "images").length;
+    await world.run("true");
+    expect(looks()).toBe(1);
+    await world.run("true");
+    expect(looks()).toBe(1);
+    await world.run("true", ["--record-days", "120"]);
+    expect(looks()).toBe(2);
+    const [name = ""] = readdirSync(join(world.state, "house"));
+    const stamp = join(world.state, "house", name);
+    const settings = readFileSync(stamp, "utf8").split("\n").slice(1).join("\n");
+    const anHourAgo = new Date(Date.now() - 61 * 60_000).toISOString();
+    writeFileSync(stamp, `${anHourAgo}\n${settings}`);
+    await world.run("true", ["--record-days", "120"]);
+    expect(looks()).toBe(3);
   });
 
   test("an engine that cannot list images, or a trash that is no directory, fails nothing", async () => {

@@ -209,6 +209,21 @@ describe("run --task", () => {
   });
 });
 
+test("eight runs at once leave the same branches as eight in a row", async () => {
+  const treesAfter = async (flags: readonly string[]): Promise<Record<string, string>> => {
+    using world = makeWorld();
+    planOf(world, 8);
+    expect(ending(await world.run(ASSIGNED_AGENT, [...flags, "--memory", "512m"]))).toBe("exit 0");
+    const runs = await runsOf(world);
+    return Object.fromEntries(
+      runs.map((run) => [run.task ?? "-", world.git("rev-parse", `${run.branch ?? ""}^{tree}`)]),
+    );
+  };
+  const inARow = await treesAfter(["--independent", "--max-tasks", "8"]);
+  expect(Object.keys(inARow)).toHaveLength(8);
+  expect(await treesAfter(["--parallel", "8"])).toEqual(inARow);
+});
+
 test("on a real engine two containers of one invocation are there at once", async () => {
   using world = makeWorld("docker");
   const agent = `${ASSIGNED}\nwhile [ ! -e /tmp/go ]; do sleep 0.1; done\n${DO_IT}`;

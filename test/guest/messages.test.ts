@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { GUEST_EXPORTS } from "../../src/core/artifacts.ts";
 import { filesOf, importAsHost } from "./host-import.ts";
 import { makeStage, runGuest } from "./rig.ts";
 
@@ -56,7 +57,7 @@ test.each([
             git update-ref HEAD $(git hash-object -t commit -w ../commit)
             echo y > y; git add y; git commit -qm "One more"`,
   });
-  expect(run.output).toBe("");
+  expect(run.output).toBe(`${GUEST_EXPORTS}\n`);
   expect(run.code).toBe(0);
   const imported = importAsHost(stage, run);
   expect(imported.manifest.history).toEqual({ kind: "linear" });
@@ -90,7 +91,7 @@ test.each([
             { printf 'tree %s\\nparent %s\\n' $(git write-tree) $(git rev-parse HEAD); cat ../who; } > ../commit
             git update-ref HEAD $(git hash-object --literally -t commit -w ../commit)`,
   });
-  expect(run.output).toBe("");
+  expect(run.output).toBe(`${GUEST_EXPORTS}\n`);
   expect(importAsHost(stage, run).manifest.patches[0]?.author).toEqual({ name, email, date });
 });
 

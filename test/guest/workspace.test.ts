@@ -2,6 +2,7 @@ import { chmodSync, chownSync, lstatSync, readdirSync, symlinkSync, writeFileSyn
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { GUEST_EXPORTS } from "../../src/core/artifacts.ts";
 import { filesOf, importAsHost } from "./host-import.ts";
 import { git, makeStage, put, runGuest } from "./rig.ts";
 
@@ -75,7 +76,7 @@ test("carriage returns arrive, with and without attributes", async () => {
   const run = await runGuest(stage, {
     agent: `printf 'a\\r\\nB\\r\\nlone\\rcr\\n' > crlf.txt; printf 'new\\r\\n' > new.txt; printf 'dir\\r\\n' > x.bat; printf '\\r' > only`,
   });
-  expect(run.output).toBe("");
+  expect(run.output).toBe(`${GUEST_EXPORTS}\n`);
   expect(filesOf(importAsHost(stage, run))).toMatchObject({
     "crlf.txt": "a\r\nB\r\nlone\rcr",
     "new.txt": "new\r",
@@ -210,7 +211,7 @@ test("files and directories without read permission are exported", async () => {
     agent: `echo x > x; mkdir closed; echo y > closed/y; echo C > c; chmod 000 x c closed a; chmod 100 "$PWD"`,
     ...(asRoot ? { as: { uid: 1000, gid: 1000 } } : {}),
   });
-  expect(run.output).toBe("");
+  expect(run.output).toBe(`${GUEST_EXPORTS}\n`);
   expect(run.code).toBe(0);
   const imported = importAsHost(stage, run);
   expect(filesOf(imported)).toEqual({ "a/b": "b", c: "C", "closed/y": "y", x: "x" });

@@ -207,6 +207,7 @@ function rm() {
 
 /** With its first process a container is gone, and everything in it. Here the run's id in the environment says what is. */
 function endProcessesOf(runId) {
+  if (faults.processesStay === true) return;
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name)))
     try {
       const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");

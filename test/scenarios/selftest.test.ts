@@ -184,6 +184,7 @@ describe("a real engine behind a wrapper that weakens it", () => {
 describe("an engine that isolates nothing", () => {
   test("fails what is directed at the container, holds what the host does by itself, and deletes nothing", async () => {
     using world = makeWorld();
+    world.faults({ processesStay: true });
     const before = checkoutDigest(world);
     // What the host does by itself is tried one by one below, and all of it on the real engine above.
     const names = LIST.filter(({ boundary }) => !/artifacts|patches/.test(boundary));

@@ -79,7 +79,8 @@ async function buildIn(
     const kept = await upToDate(present.value, { ...options, versions });
     if (kept !== undefined) {
       options.onProgress(`The image ${options.name} is up to date (from ${kept.source})`);
-      return ok({ ...kept, outcome: "up-to-date" });
+      const { id, labels, sizeBytes, source } = kept;
+      return ok({ id, labels, sizeBytes, source, outcome: "up-to-date" });
     }
   }
   const agents = await agentsOrDefault(steps, { ...options, versions });
@@ -165,6 +166,6 @@ function describe(source: ImageSource, contents: ImageContents): string {
   return source === "registry" ? base : `Debian ${debian.suite} packages`;
 }
 
-function finished(image: ExistingImage, source: ImageSource): BuiltImage {
-  return { ...image, source, outcome: "built" };
+function finished({ id, labels, sizeBytes }: ExistingImage, source: ImageSource): BuiltImage {
+  return { id, labels, sizeBytes, source, outcome: "built" };
 }

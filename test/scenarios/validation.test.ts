@@ -2,6 +2,7 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { setTimeout as delay } from "node:timers/promises";
+import { ASSIGNED_AGENT } from "../rig/several.ts";
 import {
   GOOD_AGENT,
   type World,
@@ -138,7 +139,8 @@ test("a missing validation blocks promotion: the commands are known, but no resu
   using world = makeWorld();
   configure(world, '[validate]\ncommands = ["good: true"]\n');
   world.faults({ validationRefused: true });
-  const ended = await world.run(GOOD_AGENT, ["--max-tasks", "2", "--keep-going"]);
+  const keepGoing = ["--max-tasks", "2", "--keep-going", "--backoff-seconds", "0"];
+  const ended = await world.run(ASSIGNED_AGENT, keepGoing);
   expect(ended.stderr).toContain("could not be validated");
   expect(ended.code).toBe(4);
   // What could not be validated is not built upon.

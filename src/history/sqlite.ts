@@ -129,6 +129,7 @@ function historyOn(database: Database.Database, now: () => Date): History {
     undecided: (repositoryId) => records(find.undecided(repositoryId)),
     newest: (repositoryId) => records(find.newest(repositoryId))[0],
     idsWithPrefix: find.withPrefix,
+    lastEventUntil: find.lastEventUntil,
     verify: () => verify(database),
     exclusively: (act) => inTransaction(database, act),
     [Symbol.dispose](): void {

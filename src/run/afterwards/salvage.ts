@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { containerName } from "../../core/ids.ts";
@@ -31,10 +32,11 @@ const NEVER = "9999-12-31T23:59:59.999Z";
  */
 export async function salvage(services: RunServices, spec: RunSpec): Promise<"out" | "kept"> {
   const workspace = await lstat(services.paths.workspace).catch(() => undefined);
+  // The last events may be lost with the history's log; what the container was started with is on disk before it starts.
   const ran = services.history
     .events(spec.runId)
     .some(({ event }) => event.type === "stage-intent" && event.stage === "agent");
-  if (!ran || workspace === undefined) return "out";
+  if (!(ran || existsSync(services.paths.containerArgv)) || workspace === undefined) return "out";
   const exported = await attempt(() => exportAndSave(services, spec));
   if (!exported.ok) {
     await keepSnapshot(services, spec);

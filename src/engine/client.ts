@@ -63,10 +63,12 @@ const NO_ANSWER_FROM: Readonly<Record<EngineKind, RegExp>> = {
 };
 
 /** What to do about an engine that does not answer. */
-export function answerCure(kind: EngineKind, said: string): string {
+export function answerCure(kind: EngineKind, said: "nothing" | { readonly text: string }): string {
   if (kind === "podman")
     return "Run `podman info`, mend what it complains about, then run `guardloop doctor`.";
-  return /permission denied/i.test(said)
+  if (said === "nothing")
+    return "Restart Docker (for example `systemctl restart docker`), then run `guardloop doctor`.";
+  return /permission denied/i.test(said.text)
     ? "Add your user to the group `docker` (then log in again), or run as a user who may use Docker."
     : "Start Docker (for example `systemctl start docker`), then run `guardloop doctor`.";
 }
@@ -77,10 +79,12 @@ export function engineFailure(kind: EngineKind, what: string, exit: Exit): Failu
   const said = exit.stderr.toString("utf8").trim();
   const lines = said.split("\n");
   if (exit.ended !== "by-itself")
-    return failure("engine-unavailable", `${name} did not answer in time when asked to ${what}.`);
+    return failure("engine-unavailable", `${name} did not answer in time when asked to ${what}.`, {
+      cure: answerCure(kind, "nothing"),
+    });
   if (NO_ANSWER_FROM[kind].test(said))
     return failure("engine-unavailable", `${name} does not answer: ${lines[0] ?? ""}`, {
-      cure: answerCure(kind, said),
+      cure: answerCure(kind, { text: said }),
     });
   const details = lines.slice(-12);
   // Newer clients end with a line about their help, which is none.

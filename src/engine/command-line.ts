@@ -82,6 +82,7 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
     argv: (spec) => [client.program, ...runArguments(kind, spec)],
     async run(spec, sink, environment) {
       const since = now();
+      const start = performance.now();
       const stderr = endOf(KEPT_BYTES);
       const exit = await waiting.during(spec.name, (signal) =>
         client.call(runArguments(kind, spec), {
@@ -97,7 +98,7 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
       );
       if (!exit.ok) return midRun(exit);
       const said = { ...exit.value, stderr: stderr.bytes() };
-      const ended = { name: spec.name, since, until: now() };
+      const ended = span(spec.name, { since, until: now(), lastedMs: performance.now() - start });
       if (said.code === null || (await isClientsOwn(options, said, ended)))
         return refused(`run the container ${spec.name}`, said);
       return ok({ exitCode: said.code, outOfMemory: await hitMemoryLimit(options, ended) });
@@ -136,6 +137,15 @@ interface Ended {
   readonly name: string;
   readonly since: Date;
   readonly until: Date;
+}
+
+/** When a container lived, by the engine's clock: where that was set back meanwhile, the beginning is before the end all the same. */
+function span(
+  name: string,
+  at: { readonly since: Date; readonly until: Date; readonly lastedMs: number },
+): Ended {
+  const { since, until, lastedMs } = at;
+  return { name, since: new Date(Math.min(since.getTime(), until.getTime() - lastedMs)), until };
 }
 
 /**
@@ -223,7 +233,10 @@ async function follow(
   if (code !== 0 && !words.absent.test(stderr.toString("utf8")))
     return midRun(err(engineFailure(client.kind, `wait for the container ${name}`, waited.value)));
   const status = /^\d{1,3}$/.exec(stdout.toString("utf8").trim())?.[0];
-  const outOfMemory = await hitMemoryLimit(options, { name, since: from.started, until: now() });
+  const outOfMemory = await hitMemoryLimit(
+    options,
+    span(name, { since: from.started, until: now(), lastedMs: 0 }),
+  );
   return ok({ exitCode: status === undefined ? undefined : Number(status), outOfMemory });
 }
 

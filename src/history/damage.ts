@@ -1,3 +1,4 @@
+import { readdirSync, statSync } from "node:fs";
 import { link, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf } from "../core/errno.ts";
@@ -13,6 +14,23 @@ export function historyFile(stateDir: string): string {
 /** Whether SQLite says that the file itself is broken, not that it cannot be reached or is locked. */
 export function isDamage(error: unknown): boolean {
   return DAMAGE.test(errnoOf(error));
+}
+
+/** A history is empty for a moment while it is begun; another process may be doing that now. */
+const BEGINNING_MS = 60_000;
+
+/**
+ * Whether there is nothing left in the file although there were runs: after a power failure, a file system may give back
+ * files without their content. SQLite would take it for a new database.
+ */
+export function isEmptied(stateDir: string): boolean {
+  const file = statSync(historyFile(stateDir), { throwIfNoEntry: false });
+  if (file === undefined || file.size > 0 || Date.now() - file.mtimeMs < BEGINNING_MS) return false;
+  try {
+    return readdirSync(join(stateDir, "runs")).length > 0;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -19,6 +19,8 @@ export interface History extends Disposable {
   undecided(repositoryId: string): readonly RunRecord[];
   /** The run that was created last; without a repository id, of all repositories. */
   newest(repositoryId?: string): RunRecord | undefined;
+  /** When the last event was that is not of later than the given time; without one, when the first of all was. */
+  lastEventUntil(time: Date): Date | undefined;
   /** Reads everything there is; `history-damaged` where a part of it is broken. Takes as long as the history is large. */
   verify(): Result<void, Failure>;
   /**

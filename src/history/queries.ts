@@ -27,7 +27,15 @@ export function idQueries(database: Database.Database) {
       "SELECT run_id FROM run_states WHERE repository_id = ? ORDER BY created_seq DESC LIMIT 1",
     ),
   };
+  const lastUntil = database.prepare(
+    "SELECT at FROM events WHERE at <= ? ORDER BY seq DESC LIMIT 1",
+  );
+  const first = database.prepare("SELECT at FROM events ORDER BY seq LIMIT 1");
   return {
+    lastEventUntil(time: Date): Date | undefined {
+      const [found] = [...rows(lastUntil.all(time.toISOString())), ...rows(first.all())];
+      return found === undefined ? undefined : new Date(found.at);
+    },
     withPrefix: (prefix: string) => ids(statements.withPrefix.all(prefix, prefix)),
     inState(states: readonly RunState[], repositoryId?: string) {
       const wanted = JSON.stringify(states);

@@ -6,7 +6,7 @@ import { type Failure, fail } from "../core/failures.ts";
 import { hostFault } from "../core/host-fault.ts";
 import { type Result, err, ok } from "../core/result.ts";
 import { type RunRecord, foldRun } from "../core/run-record.ts";
-import { historyFile, isDamage } from "./damage.ts";
+import { historyFile, isDamage, isEmptied } from "./damage.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import type { History } from "./port.ts";
 import { idQueries, summaries } from "./queries.ts";
@@ -26,6 +26,7 @@ const APPEND_TRIES = 6;
 export function openHistory(stateDir: string, now: () => Date): Result<History, Failure> {
   const path = historyFile(stateDir);
   try {
+    if (isEmptied(stateDir)) return damaged(path, "it is empty, and there are records of runs");
     const database = new Database(path);
     const migrated = migrate(database, path);
     if (!migrated.ok) {
@@ -33,7 +34,7 @@ export function openHistory(stateDir: string, now: () => Date): Result<History, 
       return migrated;
     }
     chmodSync(path, 0o600);
-    return ok(historyOn(database, now));
+    return ok(historyOn(database, path, now));
   } catch (error) {
     if (isDamage(error)) return damaged(path, messageOf(error));
     const fault = hostFault(error);
@@ -52,18 +53,15 @@ export function openHistory(stateDir: string, now: () => Date): Result<History, 
 export function checkDatabase(stateDir: string): Result<void, Failure> {
   const path = historyFile(stateDir);
   try {
+    if (isEmptied(stateDir)) return damaged(path, "it is empty, and there are records of runs");
     const database = new Database(path);
     try {
-      const [found] = database.prepare("PRAGMA quick_check(1)").raw().all();
-      const said = Array.isArray(found) ? String(found[0]) : "nothing";
-      return said === "ok"
-        ? ok(undefined)
-        : fail("history-damaged", `${path} is damaged: ${said.split("\n")[0] ?? ""}.`);
+      return verify(database, path);
     } finally {
       database.close();
     }
   } catch (error) {
-    if (isDamage(error)) return fail("history-damaged", `${path} is damaged: ${messageOf(error)}.`);
+    if (isDamage(error)) return damaged(path, messageOf(error));
     return fail("state-unusable", `${path} cannot be read: ${messageOf(error)}`);
   }
 }
@@ -102,7 +100,7 @@ function userVersion(database: Database.Database): number {
   throw new Error("the database does not tell its version");
 }
 
-function historyOn(database: Database.Database, now: () => Date): History {
+function historyOn(database: Database.Database, path: string, now: () => Date): History {
   const insert = database.prepare(
     "INSERT INTO events (run_id, at, type, data) VALUES (?, ?, ?, ?)",
   );
@@ -129,7 +127,8 @@ function historyOn(database: Database.Database, now: () => Date): History {
     undecided: (repositoryId) => records(find.undecided(repositoryId)),
     newest: (repositoryId) => records(find.newest(repositoryId))[0],
     idsWithPrefix: find.withPrefix,
-    verify: () => verify(database),
+    lastEventUntil: find.lastEventUntil,
+    verify: () => verify(database, path),
     exclusively: (act) => inTransaction(database, act),
     [Symbol.dispose](): void {
       database.close();
@@ -159,17 +158,21 @@ function patiently<T>(write: () => T): T {
     }
 }
 
-function verify(database: Database.Database): Result<void, Failure> {
-  const path = database.name;
+function verify(database: Database.Database, path: string): Result<void, Failure> {
   try {
     // Every page and every row, in time that grows with their number; https://www.sqlite.org/pragma.html#pragma_quick_check.
     const row: unknown = database.prepare("SELECT * FROM pragma_quick_check(1)").get();
     const said = typeof row === "object" && row !== null ? String(Object.values(row)[0]) : "";
-    return said === "ok" ? ok(undefined) : damaged(path, said);
+    return said === "ok" ? ok(undefined) : damaged(path, firstComplaint(said));
   } catch (error) {
     if (isDamage(error)) return damaged(path, messageOf(error));
     throw error;
   }
+}
+
+/** The answer begins with a heading, a line that says in which database. */
+function firstComplaint(said: string): string {
+  return said.split("\n").find((line) => line !== "" && !line.startsWith("***")) ?? said;
 }
 
 function damaged(path: string, why: string): Result<never, Failure> {

@@ -10,6 +10,7 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -31,7 +32,14 @@ appendFileSync(
 const faultsFile = join(here, `${program}.faults.json`);
 const faults = existsSync(faultsFile) ? JSON.parse(readFileSync(faultsFile, "utf8")) : {};
 
-if (faults.daemonGone === true)
+const verb = argv[0] === "image" ? `image ${argv[1]}` : argv[0];
+const downFile = join(here, `${program}.down`);
+const restartFile = join(here, `${program}.restart`);
+const callsToRefuse = existsSync(downFile) ? Number(readFileSync(downFile, "utf8")) : 0;
+if (callsToRefuse > 0) writeFileSync(downFile, String(callsToRefuse - 1));
+if (faults.hang?.includes(verb) === true) await forEver();
+
+if (faults.daemonGone === true || callsToRefuse > 0)
   die(
     isPodman
       ? "Error: creating runtime static files directory: mkdir /run/libpod: read-only file system"
@@ -39,7 +47,6 @@ if (faults.daemonGone === true)
     1,
   );
 
-const verb = argv[0] === "image" ? `image ${argv[1]}` : argv[0];
 const imagesFile = join(here, `${program}.images.json`);
 const verbs = {
   info,
@@ -63,6 +70,12 @@ await handler();
 function die(message, status) {
   process.stderr.write(`${message}\n`);
   process.exit(status);
+}
+
+/** An engine that took the call and never answers. Its client does not listen to a polite signal. */
+function forEver() {
+  process.on("SIGTERM", () => {});
+  return new Promise(() => setInterval(() => {}, 60_000));
 }
 
 /** What a name that is not there is called, with the status that goes with it. */
@@ -335,15 +348,27 @@ async function runGuest() {
   const known = { pid: child.pid, run: labels["guardloop.run"], state: labels["guardloop.state"] };
   writeFileSync(join(containers, name), JSON.stringify(known));
   appendFileSync(startedFile, `${name}\n`);
-  const status = await endOf(child);
+  const status = await Promise.race([endOf(child), restarted()]);
   endProcessesOf(known.run);
+  if (status === "restarted") {
+    rmSync(join(containers, name), { force: true });
+    die('time="2026-11-29T12:00:00Z" level=error msg="error waiting for container: EOF"', 125);
+  }
   mkdirSync(join(here, "ended"), { recursive: true });
   writeFileSync(join(here, "ended", name), String(status));
   if (!isValidation) after(onHost, name);
   rmSync(home, { recursive: true, force: true });
   if (faults.containerStays !== true) rmSync(join(containers, name), { force: true });
   await flushed();
+  if (faults.clientStays === true && !isValidation) await forEver();
   process.exit(status);
+}
+
+/** The engine is started again, and refuses as many calls as the file says; the containers it had are gone. */
+async function restarted() {
+  while (!existsSync(restartFile)) await delay(50);
+  renameSync(restartFile, downFile);
+  return "restarted";
 }
 
 /** A pipe takes only so much at once; what is not written yet would be lost at the exit. */

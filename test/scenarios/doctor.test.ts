@@ -194,7 +194,7 @@ describe("`doctor --fix` mends", () => {
       expect.objectContaining({ verdict: "problem", text: expect.stringContaining("is damaged") }),
     ]);
     const fixed = await doctor(world, "--fix");
-    expect(fixed.fixed[0]).toMatch(/^Kept the damaged history as .*history\.db\.damaged-/);
+    expect(fixed.fixed[0]).toMatch(/^The damaged history is kept as .*history\.db\.damaged-/);
     expect(fixed.fixed[1]).toContain(`Run ${run.id} was unknown to the history`);
     expect(complaints(fixed)).toEqual([]);
     expect(readdirSync(world.state).some((name) => name.startsWith("history.db.damaged"))).toBe(

@@ -1,7 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { ok } from "../../core/result.ts";
 import type { RunSummary } from "../../core/run-record.ts";
-import { historyFile, keepAside } from "../../history/damage.ts";
+import { historyFile } from "../../history/damage.ts";
 import type { History } from "../../history/port.ts";
 import { mayBeAlive } from "../../process/owner.ts";
 import { surveyContainers } from "../../run/house/containers.ts";
@@ -11,6 +11,7 @@ import type { HouseServices } from "../../run/house/services.ts";
 import { surveySnapshots } from "../../run/house/snapshots.ts";
 import { surveyTrash } from "../../run/house/trash.ts";
 import { type Context, historyOf } from "../context.ts";
+import { openOrBegin } from "../damaged-history.ts";
 import { count } from "../output/count.ts";
 import { size } from "../output/duration.ts";
 import { houseServices } from "../house/services.ts";
@@ -54,10 +55,12 @@ function puttingAside(context: Context, recovery: Mend | undefined): Mend {
   return {
     will: "keep the damaged file aside and rebuild what the disk still tells",
     async act() {
-      const aside = await keepAside(context.env.stateDir, context.now());
-      const kept = `Kept the damaged history as ${aside}.`;
+      // Looked at again: a recovery may have begun a new one since.
+      const begun = await openOrBegin(context);
+      if (!begun.ok) return begun;
+      begun.value.history[Symbol.dispose]();
       const rebuilt = (await recovery?.act()) ?? ok([]);
-      return rebuilt.ok ? ok([kept, ...rebuilt.value]) : rebuilt;
+      return rebuilt.ok ? ok([...begun.value.actions, ...rebuilt.value]) : rebuilt;
     },
   };
 }

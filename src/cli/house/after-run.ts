@@ -1,6 +1,7 @@
 import type { Settings } from "../../config/settings.ts";
 import { tidyQuietly } from "../../run/house/automatic.ts";
 import type { HouseServices } from "../../run/house/services.ts";
+import { vouchedTime } from "../../run/house/vouched-time.ts";
 import type { SeriesServices } from "../../run/series/series.ts";
 import { count } from "../output/count.ts";
 import { size } from "../output/duration.ts";
@@ -22,7 +23,7 @@ export async function tidyAfterRun(services: SeriesServices, settings: Settings)
     repositories: [{ principal, retention }],
     retention,
     image: settings.container.image,
-    now,
+    now: () => vouchedTime(history, now()),
   };
   const signal = AbortSignal.any([services.signal, AbortSignal.timeout(TIME_MS)]);
   const tidied = await tidyQuietly(house, signal);

@@ -5,9 +5,12 @@ const UNITS: readonly (readonly [name: string, seconds: number])[] = [
   ["s", 1],
 ];
 
-/** A length of time in its two largest units, for people: `1 h 12 min`, `0.4 s`. */
+/**
+ * A length of time in its two largest units, for people: `1 h 12 min`, `0.4 s`. Between two readings of a clock that was
+ * set back meanwhile lies a negative one, of which nothing is known but that it was some time: it is shown as none.
+ */
 export function duration(milliseconds: number): string {
-  const seconds = milliseconds / 1000;
+  const seconds = Math.max(0, milliseconds) / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   const parts: string[] = [];
   let rest = Math.round(seconds);

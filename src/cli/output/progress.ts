@@ -104,7 +104,10 @@ function linesOf({ event, runId }: StoredEvent): readonly (readonly Segment[])[]
     }
     case "snapshot-kept": {
       const where = `kept at ${event.path} until ${event.until.slice(0, 10)}`;
-      return [["  ", yellow("kept"), `: the snapshot could not be exported and is ${where}`]];
+      return [
+        ["  ", yellow("kept"), `: the snapshot could not be exported and is ${where}`],
+        [dim(`  when its cause is mended, try again with: guardloop salvage ${runId}`)],
+      ];
     }
     default:
       return [];
@@ -112,7 +115,9 @@ function linesOf({ event, runId }: StoredEvent): readonly (readonly Segment[])[]
 }
 
 function took(since: number | undefined, at: string): string {
-  return since === undefined ? "" : `${((Date.parse(at) - since) / 1000).toFixed(1)} s`.padStart(8);
+  return since === undefined
+    ? ""
+    : `${(Math.max(0, Date.parse(at) - since) / 1000).toFixed(1)} s`.padStart(8);
 }
 
 /** The few outputs worth a word at the end of their line. */

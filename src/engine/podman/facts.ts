@@ -53,7 +53,7 @@ export async function probePodman(
   const said = exit.value.stderr.toString("utf8").trim();
   const unavailable = (why: string) =>
     fail("engine-unavailable", `Podman does not answer: ${why}`, {
-      cure: answerCure("podman", said),
+      cure: answerCure("podman", { text: said }),
     });
   if (exit.value.code !== 0) return unavailable(said.split("\n").at(-1) ?? "");
   const info = INFO.safeParse(parseJson(exit.value.stdout));

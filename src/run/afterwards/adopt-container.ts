@@ -140,7 +140,7 @@ async function endingOf(adopted: Adopted): Promise<Result<AgentEnding, Failure>>
   const started = new Date(startedAt);
   const output = await lastOutput(services, started);
   await markGap(services);
-  const spentMs = services.now().getTime() - started.getTime();
+  const spentMs = Math.max(0, services.now().getTime() - started.getTime());
   return watchContainer(services, spec, {
     name: containerName(run.id, "agent"),
     startedAt,

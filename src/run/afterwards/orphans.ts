@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { isHeld } from "../../files/lock-file.ts";
 import { type RunPaths, runDirectories, runPaths, stateId } from "../paths.ts";
+import { vouchedTime } from "../house/vouched-time.ts";
 import { leaseHolder } from "../stages/lease.ts";
 import { removeSnapshot } from "../stages/snapshot.ts";
 import type { RecoverServices, Report } from "./recovery.ts";
@@ -50,6 +51,7 @@ async function returnOrphanLeases(services: RecoverServices, report: Report): Pr
 }
 
 async function removeOrphanSnapshots(services: RecoverServices, report: Report): Promise<void> {
+  const now = vouchedTime(services.history, services.now()).getTime();
   for (const runId of await runDirectories(services.env.stateDir)) {
     const paths = runPaths(services.env.stateDir, runId);
     if (!hasSnapshot(paths) || (await isAlive(services, runId))) continue;
@@ -58,10 +60,7 @@ async function removeOrphanSnapshots(services: RecoverServices, report: Report):
       report.problems.push(
         `${paths.root} holds a snapshot of another repository's run that the history does not know: run \`guardloop recover\` there.`,
       );
-    else if (
-      run.keptSnapshot === null ||
-      Date.parse(run.keptSnapshot.until) < services.now().getTime()
-    ) {
+    else if (run.keptSnapshot === null || Date.parse(run.keptSnapshot.until) < now) {
       await removeSnapshot({ paths });
       if (run.keptSnapshot !== null) services.history.append(runId, { type: "snapshot-removed" });
       report.actions.push(`Removed the left-over snapshot of run ${runId}.`);

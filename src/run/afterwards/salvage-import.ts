@@ -49,13 +49,12 @@ export async function salvageRun(
   return finish(services, { run, spec, collected: withMessage(collected.value, byHand) });
 }
 
-/** A snapshot that could not be exported then is tried once more; it goes when its work is in the record. */
+/** A snapshot that could not be exported then is tried once more; it goes when its work is in the record, or it has none. */
 async function exportKept(services: RunServices, spec: RunSpec): Promise<void> {
-  const before = services.history.run(spec.runId)?.salvagedPatches ?? 0;
-  await salvage(services, spec);
-  const after = services.history.run(spec.runId);
-  if (after === undefined || after.salvagedPatches <= before) return;
+  if ((await salvage(services, spec)) === "kept") return;
   await removeSnapshot(services);
+  // Kept with the snapshot, since an export needs it.
+  await removeTree(services.paths.job);
   record(services, spec.runId, { type: "snapshot-removed" });
 }
 

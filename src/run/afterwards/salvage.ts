@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { containerName } from "../../core/ids.ts";
@@ -26,20 +27,24 @@ const NEVER = "9999-12-31T23:59:59.999Z";
 /**
  * Gets the work out of a run that failed: what the guest exported by itself, else an export from the snapshot in a
  * container without network. Only when both fail is the snapshot kept. May be called twice.
+ *
+ * @returns `out` when nothing of the work is in the snapshot alone any more, as where there was none.
  */
-export async function salvage(services: RunServices, spec: RunSpec): Promise<void> {
+export async function salvage(services: RunServices, spec: RunSpec): Promise<"out" | "kept"> {
   const workspace = await lstat(services.paths.workspace).catch(() => undefined);
+  // The last events may be lost with the history's log; what the container was started with is on disk before it starts.
   const ran = services.history
     .events(spec.runId)
     .some(({ event }) => event.type === "stage-intent" && event.stage === "agent");
-  if (!ran || workspace === undefined) return;
+  if (!(ran || existsSync(services.paths.containerArgv)) || workspace === undefined) return "out";
   const exported = await attempt(() => exportAndSave(services, spec));
   if (!exported.ok) {
     await keepSnapshot(services, spec);
-    return;
+    return "kept";
   }
-  if (exported.value.patches.length === 0) return;
-  record(services, spec.runId, { type: "salvaged", patches: exported.value.patches.length });
+  const patches = exported.value.patches.length;
+  if (patches > 0) record(services, spec.runId, { type: "salvaged", patches });
+  return "out";
 }
 
 async function exportAndSave(

@@ -51,7 +51,7 @@ export async function measureRun(
     validation: validationStanding(run, spec.ok ? spec.value : undefined, report?.tree).kind,
     change: await changeOf(run, at.git),
     findings: (await readFindings(paths)) ?? null,
-    elapsedMs: ended === null ? null : ended - Date.parse(run.startedAt),
+    elapsedMs: ended === null ? null : Math.max(0, ended - Date.parse(run.startedAt)),
     ...(await usageOf(paths.agentEvents)),
     peaks: endingOf(run).peaks ?? null,
   };

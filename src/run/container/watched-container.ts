@@ -48,8 +48,10 @@ export async function watchContainer(
     },
   };
   await using recorder = await agentRecorder(telling, spec);
+  let said: "nothing" | "something" = "nothing";
   const end = await container.follow({
     onOutput(stream, chunk) {
+      said = "something";
       clocks.sawOutput();
       if (stream === "stderr") signs.sawError(chunk);
       recorder.add(stream, chunk);
@@ -58,7 +60,9 @@ export async function watchContainer(
   const endedAt = services.now().toISOString();
   const missing = await recorder.finish();
   const limit = clocks.reached();
-  if (!end.ok && limit === undefined) return end;
+  // An engine that hangs starts no container, and that is not the agent's silence.
+  if (!end.ok && (limit === undefined || (limit === "idle-limit" && said === "nothing")))
+    return end;
   const exitCode = end.ok ? end.value.exitCode : KILLED;
   const hitMemoryLimit = end.ok && end.value.outOfMemory;
   const kind = limit ?? (wasKilled(spec, exitCode) ? killedKind(hitMemoryLimit) : "finished");

@@ -39,6 +39,8 @@ const SHELL_SAYS: Readonly<Record<number, string>> = {
 };
 const GONE_TRIES = 20;
 const GONE_PAUSE_MS = 500;
+/** An engine that is started again does not answer for some seconds, and what was done is worth waiting for it. */
+const RESTART_MS = 20_000;
 
 /** Proves the container gone, then turns what it left into the host's own copies, before anything else happens. */
 export const collectStage: Stage<Input, Collected> = {
@@ -94,19 +96,34 @@ async function recordVersion(services: RunServices, spec: RunSpec, outbox: Outbo
   record(services, spec.runId, { type: "agent-version", version });
 }
 
-/** Asks the engine until the container is gone; one that stays is removed by force, once. */
+/**
+ * Asks the engine until the container is gone; one that stays is removed by force, once. An engine that does not answer
+ * is asked again for as long as a restart takes.
+ */
 export async function proveGone(
   services: Pick<RunServices, "engine">,
   name: string,
 ): Promise<Result<void, Failure>> {
   for (let attempt = 0; attempt < GONE_TRIES; attempt += 1) {
-    const there = await services.engine.exists(name);
+    const there = await existsAfterRestart(services, name);
     if (!there.ok) return there;
     if (!there.value) return ok(undefined);
     if (attempt === GONE_TRIES / 2) await services.engine.remove(name);
     await delay(GONE_PAUSE_MS);
   }
   return fail("container-survived", `The container ${name} is still there.`);
+}
+
+async function existsAfterRestart(
+  { engine }: Pick<RunServices, "engine">,
+  name: string,
+): Promise<Result<boolean, Failure>> {
+  const start = performance.now();
+  for (;;) {
+    const there = await engine.exists(name);
+    if (there.ok || performance.now() - start > RESTART_MS) return there;
+    await delay(GONE_PAUSE_MS);
+  }
 }
 
 /** The required artifacts, one after another; the first that is missing or bad names the failure. */

@@ -107,9 +107,14 @@ async function timeLeft(
   const log = await stat(at.paths.agentLog).catch(() => undefined);
   const lastOutput = Math.max(started, log?.mtimeMs ?? 0);
   return {
-    wallMs: Math.max(0, spec.limits.wallMs - (now - started)),
-    idleMs: Math.max(0, spec.limits.idleMs - (now - lastOutput)),
+    wallMs: left(spec.limits.wallMs, now - started),
+    idleMs: left(spec.limits.idleMs, now - lastOutput),
   };
+}
+
+/** By a clock that was set back, no time is spent yet. */
+function left(limitMs: number, spentMs: number): number {
+  return Math.max(0, limitMs - Math.max(0, spentMs));
 }
 
 async function measure(

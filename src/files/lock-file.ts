@@ -52,18 +52,27 @@ export async function isHeld(path: string, host: string): Promise<boolean> {
 export async function sweepLocks(directory: string, host: string): Promise<void> {
   for (const name of await readdir(directory).catch(() => [])) {
     const path = join(directory, name);
-    // `<lock>.<pid>` and `<lock>.<pid>.stale`, see below; a killed writer may have left them without a word in them.
-    const taker = /\.(\d{1,10})(\.stale)?$/.exec(name)?.[1];
+    // A killed writer may have left it without a word in it.
+    const taker = takerOf(name);
     const owner = await readOwner(path);
     if (owner !== undefined && mayBeAlive(owner, host)) continue;
     if (taker !== undefined) {
-      if (owner !== undefined || !isRunning(Number(taker))) await rm(path, { force: true });
+      if (owner !== undefined || !isRunning(taker)) await rm(path, { force: true });
     } else if (owner !== undefined) {
       // Taken and given back, so that one that was made meanwhile stays.
       const lock = await takeLock(path, ownerOf(process.pid, host));
       if (!("heldBy" in lock)) await lock[Symbol.asyncDispose]();
     }
   }
+}
+
+/**
+ * The process id in the name of a file that is beside a lock while somebody takes it, or takes a stale one away;
+ * undefined for a lock itself.
+ */
+export function takerOf(name: string): number | undefined {
+  const pid = /\.(\d{1,10})(?:-[0-9a-f]{8})?(?:\.stale)?$/.exec(name)?.[1];
+  return pid === undefined ? undefined : Number(pid);
 }
 
 function held(path: string): HeldLock {

@@ -10,6 +10,7 @@ import { ensurePrivateDirectory } from "../files/private-directory.ts";
 import { readRef } from "../git/publish.ts";
 import { mayBeAlive } from "../process/owner.ts";
 import { withRepositoryLock } from "./decide/repository-lock.ts";
+import { settleDiscards } from "./decide/settle-discards.ts";
 import { settle, settledText } from "./decide/settle.ts";
 import { record, step } from "./drive.ts";
 import type { Started } from "./flow.ts";
@@ -158,6 +159,7 @@ async function settleDecisions(services: RecoverServices, report: Report): Promi
   await withRepositoryLock(env, principal.repositoryId, async () => {
     for (const one of await settle(services))
       (one.outcome === "recorded" ? report.actions : report.problems).push(settledText(one));
+    report.actions.push(...(await settleDiscards(services)));
     for (const runId of await runDirectories(env.stateDir)) {
       const { landing } = runPaths(env.stateDir, runId);
       if (!existsSync(landing)) continue;

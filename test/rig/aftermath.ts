@@ -37,9 +37,9 @@ export function workOf(world: World, run: RunSummary | undefined): "branch" | "p
 }
 
 /** Halves of files, markers and locks that the dead process was at work with. */
-function unfinishedFiles(world: World): readonly string[] {
+export function unfinishedFiles(world: World): readonly string[] {
   const isUnfinished =
-    /\.(tmp|stale|new)$|\/\.new-|\/\.marker-|^locks\/|\/busy$|\.(lock|busy)\.\d+$|\/busy\.\d+$/;
+    /\.(tmp|stale|new)$|\/\.new-|\/\.marker-|^(locks|slots)\/|\/busy$|\/busy\.\d+|\.(lock|busy)\.\d+/;
   const state = existsSync(world.state) ? readdirSync(world.state, { recursive: true }) : [];
   const registered = join(world.repo, ".git/worktrees");
   const worktrees = existsSync(registered) ? readdirSync(registered, { recursive: true }) : [];

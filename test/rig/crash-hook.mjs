@@ -6,6 +6,9 @@
 //   CRASH_AT      `before LABEL#N` or `during LABEL#N`: the N-th effect of that label, counted from 1. `during` is for
 //                 programs: the process dies right after it has started one, and the program goes on alone
 //   CRASH_HOW     `kill` (default), or `stop`: the process gets SIGSTOP there, as on a machine that was suspended
+//   CRASH_COPIES  a directory; before the N-th effect, counted from 0, the whole world is copied to its entry N, while
+//                 the process stands still: what SIGKILL would leave there, where no program works at the time
+//   CRASH_COPY_AT a regular expression; copies are made only before effects whose `LABEL#N` it matches
 //   CRASH_ROOT    the world's directory, which labels leave out
 //
 // Node's own modules are patched, and the bindings of `import { rename } from "node:fs/promises"` with them. Programs
@@ -19,10 +22,14 @@ const {
   CRASH_RECORD: record,
   CRASH_AT: at,
   CRASH_HOW: how = "kill",
+  CRASH_COPIES: copies,
+  CRASH_COPY_AT: copyAt = "",
   CRASH_ROOT: root,
 } = process.env;
 const counts = new Map();
+let effects = 0;
 const appendFileSync = fs.appendFileSync;
+const execFileSync = childProcess.execFileSync;
 const signal = process.kill.bind(process);
 
 /** @returns whether the process has to end once the effect is under way. */
@@ -30,6 +37,9 @@ function effect(label) {
   const count = (counts.get(label) ?? 0) + 1;
   counts.set(label, count);
   const point = `${label}#${count}`;
+  if (copies !== undefined && new RegExp(copyAt).test(point))
+    execFileSync("cp", ["-a", root, `${copies}/${effects}`]);
+  effects += 1;
   if (record !== undefined) appendFileSync(record, `${point}\n`);
   if (at === `before ${point}`) end();
   return at === `during ${point}`;
@@ -46,7 +56,7 @@ function place(path) {
     .replaceAll(/\d{6}-\d{6}-[a-z0-9]{5}/g, "RUN")
     .replaceAll(/\.returning-[^.]*/g, ".returning")
     .replaceAll(/[0-9a-f]{12,}/g, "ID")
-    .replaceAll(new RegExp(`\\b${process.pid}\\b`, "g"), "PID")
+    .replaceAll(new RegExp(`\\b${process.pid}(-[0-9a-f]{8})?\\b`, "g"), "PID")
     .replaceAll(/pack-ID\.\w+/g, "PACK");
 }
 

@@ -45,10 +45,19 @@ export async function killedAtEffect(
   args: readonly string[],
   point: string,
 ): Promise<void> {
+  await leftAtEffect(world, args, point);
+  await quiet(world);
+}
+
+/** Ends the command by SIGKILL at the point; what it had started works on. */
+export async function leftAtEffect(
+  world: World,
+  args: readonly string[],
+  point: string,
+): Promise<void> {
   const ended = await hooked(world, args, { CRASH_AT: point });
   if (ended.signal !== "SIGKILL")
     throw new Error(`${args[0]} never came to ${point}: ${ended.code} ${ended.output}`);
-  await quiet(world);
 }
 
 /** Starts a command that stops, as if by SIGSTOP from outside, at the point, and comes to its end after `goOn`. */
@@ -145,17 +154,16 @@ function stateOf(pid: number): string | undefined {
   }
 }
 
-/**
- * Which points are tried: every journal write, and one in `stride` of the others. All of them with CRASH_POINTS=all,
- * which takes half an hour on two cores.
- */
-export function sampled(points: readonly string[], stride: number): readonly string[] {
+/** The sample of the points; every one with CRASH_POINTS=all, which takes half an hour for the matrix on two cores. */
+export function chosen(
+  points: readonly string[],
+  sample: (points: readonly string[]) => readonly string[],
+): readonly string[] {
   // oxlint-disable-next-line node/no-process-env
-  if (process.env.CRASH_POINTS === "all") return points;
-  let others = 0;
-  return points.filter((point) => {
-    if (point.startsWith("before journal") && stride <= 8) return true;
-    others += 1;
-    return others % stride === 1;
-  });
+  return process.env.CRASH_POINTS === "all" ? points : sample(points);
+}
+
+/** One point in `stride`, the first of them at `from`. */
+export function oneIn(stride: number, points: readonly string[], from = 0): readonly string[] {
+  return points.filter((_, index) => index % stride === from);
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { sweepLocks } from "../../files/lock-file.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { type RunPaths, runDirectories, runPaths } from "../paths.ts";
+import { slotDirectory } from "../container/host-slots.ts";
 import type { RunServices } from "../services.ts";
 
 /** Directories that a stage or a command makes and removes again; in a record they are what a crash left. */
@@ -21,7 +22,8 @@ export async function removeRemains(
   isAtWork: (runId: string) => Promise<boolean>,
 ): Promise<readonly string[]> {
   const done: string[] = [];
-  await sweepLocks(join(env.stateDir, "locks"), env.hostname);
+  for (const directory of [join(env.stateDir, "locks"), slotDirectory(env.stateDir)])
+    await sweepLocks(directory, env.hostname);
   for (const runId of await runDirectories(env.stateDir)) {
     const paths = runPaths(env.stateDir, runId);
     // Asked for every run there ever was, so it does not wait for each answer.

@@ -91,7 +91,8 @@ async function takeFirst(
   return undefined;
 }
 
-function slotDirectory(stateDir: string): string {
+/** Holds a file for every slot in use. */
+export function slotDirectory(stateDir: string): string {
   return join(stateDir, "slots");
 }
 
@@ -109,7 +110,9 @@ async function readHolder(path: string): Promise<Holder | undefined> {
 }
 
 function waitingText(limit: number, holders: readonly Holder[]): string {
-  const who = holders.map((one) => `run ${one.run} of ${one.repository} (process ${one.pid})`);
+  // Recovery holds a stale one for a moment, and for no run.
+  const named = holders.filter((one) => "run" in one);
+  const who = named.map((one) => `run ${one.run} of ${one.repository} (process ${one.pid})`);
   const slots = limit === 1 ? "The one container" : `All ${limit} containers`;
   const by = who.length === 0 ? "" : `, held by ${who.join(", ")}`;
   return `${slots} that this host takes at once (container.max_on_host) ${limit === 1 ? "is" : "are"} in use${by}; waiting for one.`;

@@ -1,7 +1,7 @@
 import { lstat, readFile, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { ok } from "../../core/result.ts";
-import { isHeld, takeLock } from "../../files/lock-file.ts";
+import { isHeld, takeLock, takerOf } from "../../files/lock-file.ts";
 import { ownerOf } from "../../process/owner.ts";
 import { runPaths } from "../paths.ts";
 import { type HouseItem, type Survey, NOTHING } from "./item.ts";
@@ -58,7 +58,7 @@ async function allLocks({ env, history }: LockServices): Promise<readonly Lock[]
 /** A lock with a process id behind its name was on its way; a real one is taken over and let go, as anybody would. */
 async function removeLock({ env }: LockServices, path: string) {
   if (!(await isRegularFile(path))) return ok("kept" as const);
-  if (/\.\d+(?:\.stale)?$/.test(path)) {
+  if (takerOf(path) !== undefined) {
     if (await isHeld(path, env.hostname)) return ok("kept" as const);
     await unlink(path).catch(() => undefined);
     return ok("removed" as const);

@@ -127,7 +127,7 @@ function historyOn(database: Database.Database, path: string, now: () => Date): 
     undecided: (repositoryId) => records(find.undecided(repositoryId)),
     newest: (repositoryId) => records(find.newest(repositoryId))[0],
     idsWithPrefix: find.withPrefix,
-    lastEventUntil: find.lastEventUntil,
+    lastEventUntil: (time) => find.lastEventUntil(time),
     verify: () => verify(database, path),
     exclusively: (act) => inTransaction(database, act),
     [Symbol.dispose](): void {

@@ -166,7 +166,9 @@ describe.concurrent("Ctrl-C while the engine never starts the container", () => 
     world.faults({ hang: ["run"] });
     let interrupted: Promise<void> | undefined;
     const ended = await runOn(world, GOOD_AGENT, {
-      onStart: (pid) => (interrupted = interruptAt(world, pid, "run").then(() => world.faults({}))),
+      onStart(pid) {
+        interrupted = interruptAt(world, pid, "run").then(() => world.faults({}));
+      },
     });
     await interrupted;
     expect(ended.code).toBe(130);
@@ -179,8 +181,9 @@ describe.concurrent("Ctrl-C while the engine never starts the container", () => 
     world.faults({ hang: ["run", "kill"] });
     let interrupted: Promise<void> | undefined;
     const ended = await runOn(world, GOOD_AGENT, {
-      onStart: (pid) =>
-        (interrupted = interruptAt(world, pid, "run").then(() => interruptAt(world, pid, "kill"))),
+      onStart(pid) {
+        interrupted = interruptAt(world, pid, "run").then(() => interruptAt(world, pid, "kill"));
+      },
     });
     await interrupted;
     expect(ended.code).toBe(130);

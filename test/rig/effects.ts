@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync, readdirSync, readlinkSync } from "node:fs";
+import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
@@ -9,7 +9,6 @@ const BIN = join(import.meta.dirname, "../../bin/guardloop.js");
 const HOOK = pathToFileURL(join(import.meta.dirname, "crash-hook.mjs")).href;
 
 export type LeaseKind = "builtin" | "treehouse";
-export const LEASES: readonly LeaseKind[] = ["builtin", "treehouse"];
 
 /** A world whose runs lease from this pool; treehouse is the scripted one. */
 export function leaseWorld(lease: LeaseKind): World {
@@ -22,15 +21,10 @@ export function runArgs(lease: LeaseKind, script = GOOD_AGENT): readonly string[
   return ["run", "--agent", "command", "--lease", lease, "--", "sh", "-c", script];
 }
 
-/** Everything a command changes outside of its own process, in order, as `test/rig/crash-hook.mjs` names it. */
-export async function effectsOf(world: World, args: readonly string[]): Promise<readonly string[]> {
-  const file = join(world.root, `effects-${Date.now()}`);
-  const ended = await hooked(world, args, { CRASH_RECORD: file });
-  if (ended.code !== 0) throw new Error(`${args[0]} ended with ${ended.code}: ${ended.output}`);
-  return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
-}
-
-/** One point before every effect, and one more while a program works that changes something. */
+/**
+ * Of effects as `test/rig/crash-hook.mjs` names them: one point before each, and one more while a program works that
+ * changes something.
+ */
 export function crashPoints(effects: readonly string[]): readonly string[] {
   return effects.flatMap((effect) =>
     /^(git|docker|podman|treehouse) /.test(effect)

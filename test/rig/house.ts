@@ -98,9 +98,9 @@ export async function twoAtOnce(world: World): Promise<void> {
   const wait = join(world.root, "wait");
   writeFileSync(wait, "");
   const script = `touch ${started}; while [ -e ${wait} ]; do sleep 0.1; done; ${GOOD_AGENT}`;
-  const first = world.run(script);
+  const first = world.run(script, ["--task", "T1"]);
   while (!existsSync(started)) await delay(50);
-  await world.run("true");
+  await world.run("true", ["--task", "T2"]);
   rmSync(wait);
   expect(ending(await first)).toBe("exit 0");
 }

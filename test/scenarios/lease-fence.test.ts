@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { type LeaseKind, leaseWorld, runArgs, stoppedAtEffect } from "../rig/effects.ts";
-import { type Ended, GOOD_AGENT, type World, leftovers, runsOf } from "../rig/world.ts";
+import { ASSIGNED_AGENT } from "../rig/several.ts";
+import { type Ended, type World, leftovers, runsOf } from "../rig/world.ts";
 
 /** The one worktree of the world's pool. */
 function worktree(world: World): string {
@@ -42,15 +43,20 @@ async function secondRun(
   lease: LeaseKind,
 ): Promise<{ readonly letGo: () => Promise<Ended> }> {
   const go = join(world.root, "go");
-  const script = `echo second is at work; while [ ! -e '${go}' ]; do sleep 0.05; done\n${GOOD_AGENT}`;
-  const ended = world.guardloop(runArgs(lease, script));
+  const script = `echo second is at work; while [ ! -e '${go}' ]; do sleep 0.05; done\n${ASSIGNED_AGENT}`;
+  let over: Ended | undefined;
+  const ended = world.guardloop(taking("T2", runArgs(lease, script)));
+  void ended.then((how) => (over = how));
   const runs = join(world.state, "runs");
   const isAtWork = (): boolean =>
     readdirSync(runs).some((run) => {
       const log = join(runs, run, "agent.log");
       return existsSync(log) && readFileSync(log, "utf8").includes("second is at work");
     });
-  while (!isAtWork()) await delay(20);
+  while (!isAtWork()) {
+    if (over !== undefined) throw new Error(`The second run did not begin: ${over.stderr}`);
+    await delay(20);
+  }
   return {
     async letGo() {
       writeFileSync(go, "");
@@ -59,11 +65,16 @@ async function secondRun(
   };
 }
 
+/** The late run still claims its task; the other one needs one of its own. */
+function taking(task: string, args: readonly string[]): readonly string[] {
+  return [...args.slice(0, 1), "--task", task, ...args.slice(1)];
+}
+
 /** A run is stopped at the point, its lease goes to another one, and then it goes on. */
 async function lateAt(lease: LeaseKind, point: string) {
   const world = leaseWorld(lease);
   expect((await world.guardloop(runArgs(lease))).code).toBe(0);
-  const late = await stoppedAtEffect(world, runArgs(lease), point);
+  const late = await stoppedAtEffect(world, taking("T1", runArgs(lease)), point);
   takeAway(world, lease);
   world.write("later.txt", "a later commit\n");
   world.commit("Later");

@@ -1,4 +1,4 @@
-import { open, rename } from "node:fs/promises";
+import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
@@ -12,15 +12,21 @@ export async function writeAtomic(
   mode = 0o600,
 ): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`;
-  const handle = await open(temporary, "w", mode);
   try {
-    await handle.chmod(mode);
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
+    const handle = await open(temporary, "w", mode);
+    try {
+      await handle.chmod(mode);
+      await handle.writeFile(content);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    // A full disk must not be left fuller.
+    await rm(temporary, { force: true });
+    throw error;
   }
-  await rename(temporary, path);
   await syncDirectory(dirname(path));
 }
 

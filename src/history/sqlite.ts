@@ -138,13 +138,14 @@ function historyOn(database: Database.Database, path: string, now: () => Date): 
 
 /** Takes the write lock at once: a transaction that only later wants to write could find that what it read is old. */
 function inTransaction<T>(database: Database.Database, act: () => T): T {
-  database.exec("BEGIN IMMEDIATE");
+  patiently(() => database.exec("BEGIN IMMEDIATE"));
   try {
     const value = act();
     database.exec("COMMIT");
     return value;
   } catch (error) {
-    database.exec("ROLLBACK");
+    // A full disk has rolled it back by itself, and a second time would hide why.
+    if (database.inTransaction) database.exec("ROLLBACK");
     throw error;
   }
 }

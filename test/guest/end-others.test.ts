@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ownsProcessNamespace } from "../../src/guest/end-others.ts";
 import { importAsHost } from "./host-import.ts";
+import { GUEST_EXPORTS } from "../../src/core/artifacts.ts";
 import { makeStage, runGuest } from "./rig.ts";
 
 const BUNDLE = "/guardloop/job/guest.mjs";
@@ -44,7 +45,7 @@ test.skipIf(!canUnshare)(
         setsid sh -c "trap '' TERM HUP INT; echo up > ../up; while [ ! -d '${stage.artifacts}/patches' ]; do :; done; echo seen > ../seen" &
         while [ ! -s ../up ]; do :; done`,
     });
-    expect([run.code, run.output]).toEqual([0, ""]);
+    expect([run.code, run.output]).toEqual([0, `${GUEST_EXPORTS}\n`]);
     expect(importAsHost(stage, run).manifest.patches).toHaveLength(1);
     expect(existsSync(join(stage.directory, "seen"))).toBe(false);
   },

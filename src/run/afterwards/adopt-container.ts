@@ -10,7 +10,7 @@ import type { ContainerEnd, OutputSink } from "../../engine/port.ts";
 import { ownerOf } from "../../process/owner.ts";
 import { parseManifest } from "../artifacts/manifest.ts";
 import { readOutbox } from "../artifacts/outbox.ts";
-import { watchContainer } from "../container/watched-container.ts";
+import { KILLED, watchContainer } from "../container/watched-container.ts";
 import { type Stop, record, step } from "../drive.ts";
 import { cleaned, endFlow, orCutShort, reportingWithout } from "../flow.ts";
 import { redactorInUse } from "../logs/redactions-in-use.ts";
@@ -24,9 +24,6 @@ import type { Snapshotted } from "../stages/snapshot.ts";
 import { readSpec } from "../stages/spec.ts";
 import { whileBusy } from "./busy.ts";
 import type { RecoverServices, Report } from "./recovery.ts";
-
-/** Status of a container that was ended by SIGKILL. */
-const KILLED = 137;
 
 /** A run whose owner died while its agent worked, and which can go on. */
 export interface Orphan {

@@ -10,7 +10,7 @@ import { watchResources } from "./resource-peaks.ts";
 import { watchForCompletion } from "./signs-of-completion.ts";
 
 /** What the first process of a container reports for a guest that was ended by SIGKILL. */
-const KILLED = 137;
+export const KILLED = 137;
 /** Status of gVisor's own kernel when it cannot go on, for example without another thread. The guest never has it. */
 const SANDBOX_ENDED = 2;
 

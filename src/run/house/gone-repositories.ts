@@ -1,3 +1,4 @@
+import { errnoOf } from "../../core/errno.ts";
 import { lstat, readFile, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ok } from "../../core/result.ts";
@@ -60,7 +61,7 @@ async function isThere(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     // Only this one says that it is not there; a disk that fails or a right that is missing does not.
-    (error: unknown) => !(error instanceof Error && "code" in error && error.code === "ENOENT"),
+    (error: unknown) => errnoOf(error) !== "ENOENT",
   );
 }
 

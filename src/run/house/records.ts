@@ -1,3 +1,4 @@
+import { errnoOf } from "../../core/errno.ts";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ARTIFACT } from "../../core/artifacts.ts";
@@ -110,15 +111,11 @@ async function patchesIn(stateDir: string, runId: string): Promise<"some" | "non
   const { artifacts, salvage } = runPaths(stateDir, runId);
   for (const directory of [artifacts, `${artifacts}.new`, salvage]) {
     const names = await readdir(join(directory, ARTIFACT.patches)).catch((error: unknown) =>
-      isAbsent(error) ? [] : ["unreadable"],
+      errnoOf(error) === "ENOENT" ? [] : ["unreadable"],
     );
     if (names.length > 0) return "some";
   }
   return "none";
-}
-
-function isAbsent(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
 /** The event first: after a crash the directory is still there, and the next `gc` removes it. */

@@ -9,6 +9,7 @@ import { promptArgument } from "./prompt-argument.ts";
 export const claude: AgentAdapter = {
   name: "claude",
   kind: "hosted",
+  providers: ["anthropic"],
   credentialNames: ["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"],
   versionArgv: ["claude", "--version"],
   launch(request) {

@@ -51,6 +51,7 @@ supports_websockets = false
 export const codex: AgentAdapter = {
   name: "codex",
   kind: "hosted",
+  providers: ["openai", "compatible"],
   credentialNames: ["OPENAI_API_KEY", "CODEX_API_KEY"],
   versionArgv: ["codex", "--version"],
   launch(request) {

@@ -4,6 +4,7 @@ import type { AgentAdapter } from "./port.ts";
 export const command: AgentAdapter = {
   name: "command",
   kind: "local",
+  providers: [],
   credentialNames: [],
   // Any program: with an argument it does not know it might do its whole work.
   versionArgv: [],

@@ -1,3 +1,6 @@
+import type { AgentName } from "../core/agent-name.ts";
+import type { ProviderName } from "../core/network.ts";
+
 /** What an agent's event stream is turned into, for the log and for people. */
 export type AgentEvent =
   | { readonly type: "session"; readonly id: string; readonly model: string | null }
@@ -17,9 +20,23 @@ export type AgentEvent =
       readonly outputTokens: number;
       readonly costUsd: number | null;
     }
-  | { readonly type: "error"; readonly text: string }
+  /** `cause`, where it is sure: the model API's limit or overload, or that it refused the credential. */
+  | {
+      readonly type: "error";
+      readonly text: string;
+      readonly cause?: "rate-limit" | "authentication";
+    }
   /** A line that is not an event the adapter knows, as it came. */
   | { readonly type: "output"; readonly text: string };
+
+/** The gateway, as the agent sees it in its container. */
+export interface ModelApi {
+  readonly provider: ProviderName;
+  /** Scheme, host and port: `http://127.0.0.1:41080`. The upstream's own paths below its base address follow. */
+  readonly origin: string;
+  /** Stands in for the key, which never enters the container. */
+  readonly placeholderKey: string;
+}
 
 export interface LaunchRequest {
   /** Path of the prompt file in the container. */
@@ -27,6 +44,8 @@ export interface LaunchRequest {
   /** The prompt's text, for agents that take it as an argument or on standard input. */
   readonly prompt: string;
   readonly model: string | undefined;
+  /** In the network mode `gateway`; undefined in the others. */
+  readonly modelApi?: ModelApi | undefined;
   /** What follows `--`: the command of `--agent command`, or extra arguments for the others. */
   readonly extraArgs: readonly string[];
 }
@@ -40,14 +59,21 @@ export interface Launch {
 }
 
 export interface AgentAdapter {
-  readonly name: "command" | "codex" | "claude";
+  readonly name: AgentName;
   /** `hosted`: needs a model API, so it is refused on network `none`. */
   readonly kind: "local" | "hosted";
+  /** Model APIs it can work with through the gateway, the usual one first; empty for a local agent. */
+  readonly providers: readonly ProviderName[];
   /** Variables a hosted agent commonly needs; named in the message that refuses it without them. */
   readonly credentialNames: readonly string[];
   /** Prints the program's version in its first line and ends, in the container. Empty where there is no such call. */
   readonly versionArgv: readonly string[];
   launch(request: LaunchRequest): Launch;
+  /**
+   * The argv that goes on with the newest session of this home, with `request.prompt` as the next message; missing where
+   * the agent cannot resume. Environment and home files stay those of `launch`.
+   */
+  resume?(request: LaunchRequest): readonly string[];
   /** A parser with its own state: one line of standard output in, events out. Never throws. */
   parser(): (line: string) => readonly AgentEvent[];
 }

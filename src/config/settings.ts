@@ -1,4 +1,7 @@
+import type { AgentName } from "../core/agent-name.ts";
+import type { Budget } from "../core/egress.ts";
 import type { FindingPolicy } from "../core/findings.ts";
+import type { NetworkMode, ProviderName } from "../core/network.ts";
 
 /** Every setting with its final value. Where each came from is kept beside it, see `ResolvedSettings`. */
 export interface Settings {
@@ -10,16 +13,44 @@ export interface Settings {
   };
   readonly agent: {
     /** Several take turns over the attempts at one task; empty when none is configured. */
-    readonly names: readonly ("command" | "codex" | "claude")[];
+    readonly names: readonly AgentName[];
     /** The program and arguments of agent `command`, or extra arguments for the others. */
     readonly command: readonly string[];
     readonly model: string | undefined;
     /** Names of variables passed into the container. */
     readonly passEnv: readonly string[];
+    readonly reminder: "on" | "off";
     readonly authorName: string;
     readonly authorEmail: string;
   };
-  readonly network: { readonly mode: "none" | "bridge" };
+  readonly network: {
+    readonly mode: NetworkMode;
+    /** Host names, exact or `*.` and a suffix, that the agent may reach through the proxy. */
+    readonly allowHosts: readonly string[];
+  };
+  readonly gateway: {
+    /** Undefined for the agent's usual one. */
+    readonly provider: ProviderName | undefined;
+    readonly serverTools: readonly string[];
+    readonly maxRequestBytes: number;
+    readonly waitForLimit: "off" | "on";
+  };
+  /** Base addresses without a slash at the end; undefined where none is set. */
+  readonly upstream: Readonly<Record<ProviderName, string | undefined>>;
+  /** References; undefined where none is set. */
+  readonly credential: Readonly<Record<ProviderName, string | undefined>>;
+  readonly budget: { readonly run: Budget; readonly invocation: Budget };
+  readonly setup: {
+    readonly commands: readonly string[];
+    readonly allowHosts: readonly string[];
+    /** Globs relative to the repository's root. */
+    readonly lockfiles: readonly string[];
+    /** Globs; empty for everything Git does not track. */
+    readonly keep: readonly string[];
+    readonly minutes: number;
+  };
+  /** Directories below HOME. */
+  readonly cache: { readonly directories: readonly string[] };
   readonly container: {
     readonly engine: "docker" | "podman" | "auto";
     /** Undefined for the engine's default. */
@@ -107,6 +138,8 @@ export interface Settings {
     readonly recordDays: number;
     /** Days since the snapshot was kept. */
     readonly snapshotDays: number;
+    /** Days since the last use of a setup result or cache. */
+    readonly setupDays: number;
     /** Days since the last return of the worktree's lease. */
     readonly poolDays: number;
     /** Free worktrees that stay, those used last. */

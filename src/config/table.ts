@@ -1,7 +1,9 @@
 import * as agent from "./sections/agent.ts";
 import * as boundary from "./sections/boundary.ts";
+import * as budget from "./sections/budget.ts";
 import * as container from "./sections/container.ts";
 import * as disk from "./sections/disk.ts";
+import * as gateway from "./sections/gateway.ts";
 import * as importing from "./sections/import.ts";
 import * as notify from "./sections/notify.ts";
 import * as plan from "./sections/plan.ts";
@@ -9,6 +11,7 @@ import * as policy from "./sections/policy.ts";
 import * as retention from "./sections/retention.ts";
 import * as run from "./sections/run.ts";
 import * as series from "./sections/series.ts";
+import * as setup from "./sections/setup.ts";
 import * as validate from "./sections/validate.ts";
 import type { Setting } from "./setting.ts";
 import type { Settings } from "./settings.ts";
@@ -24,9 +27,37 @@ export const SETTINGS = [
   agent.command,
   agent.model,
   agent.passEnv,
+  agent.reminder,
   agent.authorName,
   agent.authorEmail,
   boundary.networkMode,
+  setup.allowHosts,
+  gateway.provider,
+  gateway.serverTools,
+  gateway.maxRequest,
+  gateway.waitForLimit,
+  gateway.openaiUpstream,
+  gateway.anthropicUpstream,
+  gateway.geminiUpstream,
+  gateway.compatibleUpstream,
+  gateway.openaiCredential,
+  gateway.anthropicCredential,
+  gateway.geminiCredential,
+  gateway.compatibleCredential,
+  budget.requests,
+  budget.inputTokens,
+  budget.outputTokens,
+  budget.usd,
+  budget.allRequests,
+  budget.allInputTokens,
+  budget.allOutputTokens,
+  budget.allUsd,
+  setup.setupCommands,
+  setup.setupHosts,
+  setup.setupLockfiles,
+  setup.setupKeep,
+  setup.setupMinutes,
+  setup.cacheDirectories,
   container.engine,
   container.runtime,
   container.image,
@@ -71,6 +102,7 @@ export const SETTINGS = [
   retention.branchDays,
   retention.recordDays,
   retention.snapshotDays,
+  retention.setupDays,
   retention.poolDays,
   retention.poolWorktrees,
 ] as const;
@@ -83,6 +115,14 @@ export const SECTIONS = {
   plan: "The task plan.",
   agent: "The program that does the tasks, inside the container.",
   network: "What the container can reach.",
+  gateway:
+    "How a hosted model is reached without a network in the container; see docs/credentials.md.",
+  upstream: "Addresses of model APIs.",
+  credential:
+    "References to credentials, which stay on the host; never the credentials themselves.",
+  budget: "What the model API may be used for; when one is used up, the agent is ended.",
+  setup: "What the project depends on, fetched before the agent, without the agent.",
+  cache: "Caches of package managers.",
   container: "The container and its limits. Sizes are written as 512m, 4g or 1.5g.",
   limits: "When the agent is ended, and how much of what it prints is kept.",
   lease: "The worktree a run starts from.",
@@ -107,10 +147,20 @@ export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Setti
       command: read(agent.command),
       model: read(agent.model),
       passEnv: read(agent.passEnv),
+      reminder: read(agent.reminder),
       authorName: read(agent.authorName),
       authorEmail: read(agent.authorEmail),
     },
-    network: { mode: read(boundary.networkMode) },
+    network: { mode: read(boundary.networkMode), allowHosts: read(setup.allowHosts) },
+    ...gatewaySettings(read),
+    setup: {
+      commands: read(setup.setupCommands),
+      allowHosts: read(setup.setupHosts),
+      lockfiles: read(setup.setupLockfiles),
+      keep: read(setup.setupKeep),
+      minutes: read(setup.setupMinutes),
+    },
+    cache: { directories: read(setup.cacheDirectories) },
     container: {
       engine: read(container.engine),
       runtime: read(container.runtime),
@@ -157,6 +207,7 @@ export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Setti
       branchDays: read(retention.branchDays),
       recordDays: read(retention.recordDays),
       snapshotDays: read(retention.snapshotDays),
+      setupDays: read(retention.setupDays),
       poolDays: read(retention.poolDays),
       poolWorktrees: read(retention.poolWorktrees),
     },
@@ -175,5 +226,44 @@ function runSettings(read: <T>(setting: Setting<SettingKey, T>) => T): Settings[
     backoffMs: read(series.backoff) * 1000,
     backoffMaxMs: read(series.backoffMax) * 1000,
     giveUpAfter: read(series.giveUpAfter),
+  };
+}
+
+function gatewaySettings(
+  read: <T>(setting: Setting<SettingKey, T>) => T,
+): Pick<Settings, "gateway" | "upstream" | "credential" | "budget"> {
+  return {
+    gateway: {
+      provider: read(gateway.provider),
+      serverTools: read(gateway.serverTools),
+      maxRequestBytes: read(gateway.maxRequest),
+      waitForLimit: read(gateway.waitForLimit),
+    },
+    upstream: {
+      openai: read(gateway.openaiUpstream),
+      anthropic: read(gateway.anthropicUpstream),
+      gemini: read(gateway.geminiUpstream),
+      compatible: read(gateway.compatibleUpstream),
+    },
+    credential: {
+      openai: read(gateway.openaiCredential),
+      anthropic: read(gateway.anthropicCredential),
+      gemini: read(gateway.geminiCredential),
+      compatible: read(gateway.compatibleCredential),
+    },
+    budget: {
+      run: {
+        requests: read(budget.requests),
+        inputTokens: read(budget.inputTokens),
+        outputTokens: read(budget.outputTokens),
+        usd: read(budget.usd),
+      },
+      invocation: {
+        requests: read(budget.allRequests),
+        inputTokens: read(budget.allInputTokens),
+        outputTokens: read(budget.allOutputTokens),
+        usd: read(budget.allUsd),
+      },
+    },
   };
 }

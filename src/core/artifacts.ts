@@ -90,11 +90,21 @@ export interface GuestJob {
     readonly env: Readonly<Record<string, string>>;
     /** Asks the agent's program for its version; empty or missing: it cannot be asked. */
     readonly versionArgv?: readonly string[];
+    /** How to go on with its session when it ended without its artifacts; missing: it is not reminded. */
+    readonly reminder?: {
+      readonly argv: readonly string[];
+      /** Times; after a rate limit it may be woken more often, see `afterLimit`. */
+      readonly most: number;
+    };
+    /** How to go on after a rate limit was over; missing: it is not waited for. */
+    readonly afterLimit?: { readonly argv: readonly string[]; readonly most: number };
     /** Files the agent's adapter wants below HOME before it starts: relative path to content. */
     readonly homeFiles: Readonly<Record<string, string>>;
   };
   /** Who the agent's commits are by, unless it configures somebody else. */
   readonly author: { readonly name: string; readonly email: string };
+  /** Relays to run while the agent works: from a port on 127.0.0.1 to a mounted socket. */
+  readonly relays?: readonly { readonly port: number; readonly socket: string }[];
   /** Untracked files the host put there; never swept into a commit. Relative paths. */
   readonly overlayPaths: readonly string[];
   readonly paths: {

@@ -1,6 +1,7 @@
 import type { FailureCode } from "./failures.ts";
 import type { Attempt, Validation } from "./run-spec.ts";
 import type { StageName } from "./stage-name.ts";
+import type { NetworkMode } from "./network.ts";
 
 export interface RecordedOwner {
   readonly pid: number;
@@ -50,7 +51,7 @@ export type RunEvent =
       readonly parentRun: string | null;
       readonly specHash: string;
       readonly agent: string;
-      readonly network: "none" | "bridge";
+      readonly network: NetworkMode;
       /** Of the spec; the event itself is later where a lost record was rebuilt. Absent in the oldest records. */
       readonly startedAt?: string;
       /** Tasks that were offered: its own while the run is running, until it selects one. Absent in the oldest records. */

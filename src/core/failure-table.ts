@@ -145,6 +145,11 @@ export const FAILURES = {
     meaning: "A hosted agent was asked to run without a network.",
     cure: "Pass --network bridge and --pass-env NAME, or use a local --agent command.",
   },
+  "credential-missing": {
+    exit: 3,
+    meaning: "A credential that the run needs could not be read from where it was said to be.",
+    cure: "Set the named variable or file, or name another place; see docs/credentials.md.",
+  },
   "disk-low": {
     exit: 3,
     meaning: "Too little space is free for another run.",
@@ -218,6 +223,17 @@ export const FAILURES = {
     cure: "See the message; check free disk space.",
     blame: "surroundings",
   },
+  "setup-failed": {
+    exit: 1,
+    meaning: "A setup command failed, or its result could not be kept.",
+    cure: "Read the end of setup.log in the run's record, then correct setup.commands or setup.allow_hosts.",
+  },
+  "gateway-failed": {
+    exit: 1,
+    meaning: "The gateway to the model API could not be opened.",
+    cure: "Run `guardloop doctor`.",
+    blame: "surroundings",
+  },
   "container-failed": {
     exit: 1,
     meaning: "The container could not be started or watched.",
@@ -261,6 +277,24 @@ export const FAILURES = {
     exit: 1,
     meaning: "The snapshot outgrew its limit on the disk, and the agent was ended.",
     cure: "Raise limits.disk or limits.files, or look at `guardloop logs RUN` for what wrote so much.",
+  },
+  "budget-exhausted": {
+    exit: 1,
+    meaning: "A budget was used up, and the agent was ended.",
+    cure: "Raise the named budget, or split the task.",
+    blame: "surroundings",
+  },
+  "model-unauthenticated": {
+    exit: 1,
+    meaning: "The model API refused the credential, and the agent could not do its work.",
+    cure: "Renew the credential, then run the task again; `guardloop doctor` tries it.",
+    blame: "surroundings",
+  },
+  "model-rate-limited": {
+    exit: 1,
+    meaning: "The model API's rate limit or overload ended the agent's work.",
+    cure: "Run the task again later, or pass --wait-for-limit.",
+    blame: "surroundings",
   },
   "agent-out-of-memory": {
     exit: 1,

@@ -52,6 +52,8 @@ export const FINDINGS = {
   "meaningful-message": "warn",
   "message-differs": "info",
   "lfs-pointer": "warn",
+  "setup-changed": "warn",
+  "egress-refused": "info",
   "no-change": "warn",
   "stale-base": "warn",
   "validation-failed": "block",

@@ -28,7 +28,7 @@ export function agentBranch(taskId: string, runId: string): string {
   return `agent/${taskId}-${runId}`;
 }
 
-export const CONTAINER_PURPOSES = ["agent", "salvage", "validate"] as const;
+export const CONTAINER_PURPOSES = ["agent", "salvage", "validate", "setup"] as const;
 export type ContainerPurpose = (typeof CONTAINER_PURPOSES)[number];
 
 /** The engine-visible name of a run's container; stopping and finding go by this name. */

@@ -3,6 +3,7 @@ import type { Attempt, StageTiming, Validation } from "./run-spec.ts";
 import type { RunState } from "./run-state.ts";
 import type { StageName } from "./stage-name.ts";
 import { unreachable } from "./result.ts";
+import type { NetworkMode } from "./network.ts";
 
 /** A run as its events tell it. */
 export interface RunRecord {
@@ -19,7 +20,7 @@ export interface RunRecord {
   readonly agent: string;
   /** As the agent's program says it; null where it was not asked, did not say or has not been started. */
   readonly agentVersion: string | null;
-  readonly network: "none" | "bridge";
+  readonly network: NetworkMode;
   readonly owner: RecordedOwner;
   readonly task: string | null;
   /** Ids of the tasks that were offered, in the plan's order; empty in the oldest records. */

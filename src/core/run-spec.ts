@@ -1,5 +1,7 @@
+import type { EgressTotals, GatewaySpec } from "./egress.ts";
 import type { FindingPolicy } from "./findings.ts";
 import type { StageName } from "./stage-name.ts";
+import type { NetworkMode } from "./network.ts";
 
 /** A task as it was offered to the agent; text from the plan, to be escaped when shown. */
 export interface OfferedTask {
@@ -95,7 +97,13 @@ export interface RunSpec {
     readonly origin: string;
     readonly where: string | null;
   }[];
-  readonly network: "none" | "bridge";
+  readonly network: NetworkMode;
+  /** In the network mode `gateway` alone. */
+  readonly gateway?: GatewaySpec;
+  /** Hosts that the agent may reach through the proxy; missing or empty for none. */
+  readonly allowHosts?: readonly string[];
+  /** Commands that run before the agent, with package registries in reach; missing where there are none. */
+  readonly setup?: SetupSpec;
   readonly container: {
     readonly uid: number;
     readonly gid: number;
@@ -126,6 +134,22 @@ export interface RunSpec {
   readonly snapshotDays?: number | null;
   /** Repository-relative paths that decide how guardloop itself behaves; a branch that changes one is blocked. */
   readonly controlPaths: readonly string[];
+}
+
+/** The setup phase of a run: commands in a container of their own, whose result is kept under a key and reused. */
+export interface SetupSpec {
+  readonly commands: readonly string[];
+  /** Host names, exact or `*.` and a suffix. */
+  readonly allowHosts: readonly string[];
+  /** Paths in the repository that decide what the commands fetch. */
+  readonly lockfiles: readonly string[];
+  /** Paths and globs of what is kept of the work tree; empty for everything that Git does not track. */
+  readonly keep: readonly string[];
+  /** Directories below HOME that are kept for the repository, written by setup only. */
+  readonly caches: readonly string[];
+  readonly limitMs: number;
+  /** Names the result: hash of image, commands, what is kept, and the lockfiles at the principal HEAD. */
+  readonly key: string;
 }
 
 /** When an agent is ended. All but the first two are absent in records of 0.1: there was no such limit. */
@@ -181,6 +205,7 @@ export interface AgentEnding {
     | "idle-limit"
     | "completion-limit"
     | "disk-limit"
+    | "budget-limit"
     | "out-of-memory"
     | "killed"
     | "interrupted";
@@ -196,6 +221,10 @@ export interface AgentEnding {
   readonly log?: MissingLog;
   /** What was seen of the disk; missing where it was not looked at. */
   readonly disk?: DiskGrowth;
+  /** What went through the gateway; missing where there was none. */
+  readonly egress?: EgressTotals;
+  /** Of an ending at a budget: the sentence that says which. */
+  readonly exhausted?: string;
   /** Of an ending at the completion limit: what had come before. */
   readonly expected?: ExpectedEnd;
 }

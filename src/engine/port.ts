@@ -3,7 +3,18 @@ import type { Result } from "../core/result.ts";
 import type { EngineKind, EngineSetup } from "../core/run-spec.ts";
 
 export interface Mount {
-  readonly role: "workspace" | "artifacts" | "job" | "base-store" | "passwd" | "group";
+  readonly role:
+    | "workspace"
+    | "artifacts"
+    | "job"
+    | "base-store"
+    | "passwd"
+    | "group"
+    /** A socket file of the gateway: to the model API, or to the proxy for allowed hosts. */
+    | "model-socket"
+    | "proxy-socket"
+    /** A directory of a package manager's cache, below HOME. */
+    | "cache";
   /** Absolute path on the host. */
   readonly source: string;
   /** Absolute path in the container. */

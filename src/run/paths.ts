@@ -25,6 +25,9 @@ export interface RunPaths {
   readonly landing: string;
   readonly agentLog: string;
   readonly agentEvents: string;
+  /** What went through the gateway, one request a line; of the setup phase too. */
+  readonly egress: string;
+  readonly setupLog: string;
   readonly containerArgv: string;
   readonly snapshotManifest: string;
   /** Untracked files that were let into the snapshot, for validating the result with the same ones. */
@@ -57,6 +60,8 @@ export function runPaths(stateDir: string, runId: string): RunPaths {
     landing: join(root, "landing.git"),
     agentLog: join(root, "agent.log"),
     agentEvents: join(root, "agent.jsonl"),
+    egress: join(root, "egress.jsonl"),
+    setupLog: join(root, "setup.log"),
     containerArgv: join(root, "container.json"),
     snapshotManifest: join(root, "snapshot-manifest.json"),
     overlay: join(root, "overlay"),
@@ -89,4 +94,6 @@ export const IN_CONTAINER = {
   baseIndex: "/guardloop/job/base-index",
   store: "/guardloop/base.git",
   home: "/guardloop/home",
+  modelSocket: "/guardloop/model.sock",
+  proxySocket: "/guardloop/proxy.sock",
 } as const;

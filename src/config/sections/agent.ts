@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { AGENT_NAMES } from "../../core/agent-name.ts";
 import { setting } from "../setting.ts";
 import { emptyOr, oneLine } from "../text-schemas.ts";
 
-const AGENTS = ["command", "codex", "claude"] as const;
-const ONE = `(?:${AGENTS.join("|")})`;
+const ONE = `(?:${AGENT_NAMES.join("|")})`;
 
 /** What the container's environment is built from; passing these would break the guest. */
 const BUILT_NAMES = /^(?:HOME|TMPDIR|GUARDLOOP_.*)$/;
@@ -20,10 +20,13 @@ export const name = setting({
   schema: z
     .string()
     .regex(new RegExp(`^(?:${ONE}(?:, ?${ONE})*)?$`))
-    .transform((text) => text.split(/, ?/).flatMap((word) => AGENTS.filter((one) => one === word))),
-  expects: `one of ${AGENTS.join(", ")}, or several with commas between them`,
+    .transform((text) =>
+      text.split(/, ?/).flatMap((word) => AGENT_NAMES.filter((one) => one === word)),
+    ),
+  expects: `one of ${AGENT_NAMES.join(", ")}, or several with commas between them`,
   standard: "",
-  description: "The agent that does the tasks: command, codex or claude; several make attempts.",
+  description:
+    "The agent that does the tasks, one of five; several make attempts. See docs/agents.md.",
   // The agent runs inside the container whichever it is.
   loosening: "never",
 });
@@ -75,6 +78,19 @@ export const passEnv = setting({
   standard: [],
   description: "Names of your environment variables that the container gets, for example API keys.",
   loosening: { when: "for any value", test: (names) => names.length > 0 },
+});
+
+export const reminder = setting({
+  key: "agent.reminder",
+  guard: "GUARD_REMINDER",
+  flag: { name: "--reminder", takes: "MODE" },
+  kind: "text",
+  schema: z.enum(["on", "off"]),
+  expects: "on or off",
+  standard: "on",
+  description:
+    "Whether an agent that ended without its artifacts is reminded once, in the same session.",
+  loosening: "never",
 });
 
 export const authorName = setting({

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { NETWORK_MODES } from "../../core/network.ts";
 import { setting } from "../setting.ts";
 import { sizeSchema } from "../size.ts";
 import { repositoryPath } from "../text-schemas.ts";
@@ -11,10 +12,11 @@ export const networkMode = setting({
   guard: "GUARD_NETWORK_MODE",
   flag: { name: "--network", takes: "MODE" },
   kind: "text",
-  schema: z.enum(["none", "bridge"]),
-  expects: "one of none, bridge",
+  schema: z.enum(NETWORK_MODES),
+  expects: "one of none, gateway, bridge",
   standard: "none",
-  description: "Network of the container: none (no interface but loopback) or bridge (a real one).",
+  description:
+    "Network of the container: none, gateway (none, and a way to the model API) or bridge (a real one).",
   loosening: { when: "unless it is none", test: (mode) => mode !== "none" },
 });
 

@@ -72,6 +72,18 @@ export const snapshotDays = setting({
   loosening: { when: `below ${STANDARD_DAYS}`, test: (days) => days < STANDARD_DAYS },
 });
 
+export const setupDays = setting({
+  key: "retention.setup_days",
+  guard: "GUARD_SETUP_DAYS",
+  flag: { name: "--setup-days", takes: "N" },
+  kind: "text",
+  schema: DAYS,
+  expects: EXPECTS_DAYS,
+  standard: STANDARD_POOL_DAYS,
+  description: "Days a result of setup, or a cache, is kept after its last use.",
+  loosening: { when: `below ${STANDARD_POOL_DAYS}`, test: (days) => days < STANDARD_POOL_DAYS },
+});
+
 export const poolDays = setting({
   key: "retention.pool_days",
   guard: "GUARD_POOL_DAYS",

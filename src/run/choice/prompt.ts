@@ -1,6 +1,7 @@
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { OfferedTask } from "../../core/run-spec.ts";
+import type { NetworkMode } from "../../core/network.ts";
 
 /** Replaced by the list of offered tasks; a template without it would leave the agent without a task. */
 const TASKS_MARK = "{{tasks}}";
@@ -43,7 +44,7 @@ export interface PromptOptions {
   readonly offered: readonly OfferedTask[];
   readonly artifacts: string;
   readonly workspace: string;
-  readonly network: "none" | "bridge";
+  readonly network: NetworkMode;
 }
 
 /** Fills in the template. A template that misses the tasks or names an unknown mark is refused, with its line. */

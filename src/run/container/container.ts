@@ -17,7 +17,8 @@ export function containerSpec(
 ): ContainerSpec {
   return {
     ...commonPart(spec, paths, purpose),
-    network: purpose === "agent" ? spec.network : "none",
+    // In the mode `gateway` too the container has nothing but loopback.
+    network: purpose === "agent" && spec.network === "bridge" ? "bridge" : "none",
     mounts: [
       { role: "workspace", source: paths.workspace, target: IN_CONTAINER.workspace, access: "rw" },
       { role: "artifacts", source: paths.outbox, target: IN_CONTAINER.artifacts, access: "rw" },

@@ -102,6 +102,8 @@ export function refuseEnding(ending: AgentEnding, spec: RunSpec): Result<void, F
       );
     case "disk-limit":
       return fail("disk-limit", `The agent was ended because ${whatGrew(ending, spec)}.`);
+    case "budget-limit":
+      return fail("budget-exhausted", ending.exhausted ?? "A budget was used up.");
     case "out-of-memory":
       return fail(
         "agent-out-of-memory",

@@ -58,7 +58,7 @@ export interface EgressTotals {
   readonly responseBytes: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Null where some request had no price. */
+  /** Null where a request that used tokens had no price, and while none has used any. */
   readonly costUsd: number | null;
 }
 

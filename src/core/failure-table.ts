@@ -296,6 +296,12 @@ export const FAILURES = {
     cure: "Run the task again later, or pass --wait-for-limit.",
     blame: "surroundings",
   },
+  "model-unreachable": {
+    exit: 1,
+    meaning: "The model API could not be reached, and the agent could not do its work.",
+    cure: "Look at `guardloop logs RUN --egress`, then try `guardloop doctor`.",
+    blame: "surroundings",
+  },
   "agent-out-of-memory": {
     exit: 1,
     meaning: "The container hit its memory limit.",

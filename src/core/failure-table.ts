@@ -143,7 +143,7 @@ export const FAILURES = {
   "network-required": {
     exit: 3,
     meaning: "A hosted agent was asked to run without a network.",
-    cure: "Pass --network bridge and --pass-env NAME, or use a local --agent command.",
+    cure: "Pass --network gateway, or --network bridge and --pass-env NAME, or use a local --agent command.",
   },
   "credential-missing": {
     exit: 3,

@@ -1,7 +1,7 @@
 import type { AgentAdapter, Launch } from "../../agents/port.ts";
 import type { ResolvedSettings } from "../../config/load.ts";
 import type { Settings } from "../../config/settings.ts";
-import { type Failure, fail } from "../../core/failures.ts";
+import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { Attempt, OfferedTask, RunSpec, ValidationCommand } from "../../core/run-spec.ts";
 import type { EngineFacts, ImageFacts } from "../../engine/port.ts";
@@ -60,18 +60,6 @@ export async function checkPrincipal(principal: Principal): Promise<Result<Head,
     if (!passed.ok) return passed;
   }
   return head;
-}
-
-/** Refuses an agent that could not work: a hosted one without a network. */
-export function checkNetwork(adapter: AgentAdapter, settings: Settings): Result<void, Failure> {
-  if (adapter.kind === "local" || settings.network.mode === "bridge") return ok(undefined);
-  return fail(
-    "network-required",
-    `The agent ${adapter.name} reaches a hosted model, and the network mode is none.`,
-    {
-      cure: `Pass --network bridge with ${adapter.credentialNames.map((name) => `--pass-env ${name}`).join(" or ")} (this gives the container a real network and that key), or run a local program with --agent command -- PROGRAM ARGS.`,
-    },
-  );
 }
 
 /** What differs from run to run within an invocation. */

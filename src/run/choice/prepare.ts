@@ -14,6 +14,7 @@ import {
 import { type Head, type Principal, readHead } from "../../git/principal.ts";
 import { containerUser } from "../container/container-user.ts";
 import { IN_CONTAINER } from "../paths.ts";
+import { gatewayPart } from "./gateway-part.ts";
 import { renderPrompt } from "./prompt.ts";
 import type { SeriesShape } from "./shape.ts";
 
@@ -85,9 +86,14 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     artifacts: IN_CONTAINER.artifacts,
     workspace: IN_CONTAINER.workspace,
     network: settings.network.mode,
+    allowHosts: settings.network.allowHosts,
   });
   if (!prompt.ok) return prompt;
+  const through = gatewayPart(invocation.adapter, settings);
+  if (!through.ok) return through;
+  const { gateway, modelApi } = through.value;
   const launch = invocation.adapter.launch({
+    modelApi,
     promptPath: IN_CONTAINER.prompt,
     prompt: prompt.value,
     model: settings.agent.model,
@@ -110,6 +116,10 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     },
     settings: invocation.origins,
     network: settings.network.mode,
+    ...(gateway === undefined ? {} : { gateway }),
+    ...(settings.network.allowHosts.length === 0
+      ? {}
+      : { allowHosts: settings.network.allowHosts }),
     container: containerPart(settings, invocation.engine),
     containersOnHost: containersOnHost(settings, invocation.engine),
     limits: {

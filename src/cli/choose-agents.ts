@@ -3,7 +3,8 @@ import { agentAdapter } from "../agents/registry.ts";
 import type { ResolvedSettings } from "../config/load.ts";
 import { type Failure, fail } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
-import { type AgentChoice, checkNetwork } from "../run/choice/prepare.ts";
+import { checkNetwork } from "../run/choice/network.ts";
+import type { AgentChoice } from "../run/choice/prepare.ts";
 import type { Context } from "./context.ts";
 
 /** The first is the invocation's own agent; there is always one. */

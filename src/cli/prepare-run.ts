@@ -13,6 +13,7 @@ import { chooseLeasePool } from "../lease/choose.ts";
 import type { LeasePool } from "../lease/port.ts";
 import { checkImage } from "../run/container/image-check.ts";
 import { readPlan } from "../run/choice/plan.ts";
+import { networkNotices } from "../run/choice/network.ts";
 import { type Invocation, checkPrincipal, clampNotices } from "../run/choice/prepare.ts";
 import { refuseDiskLow } from "../run/house/disk-floor.ts";
 import { checkWanted, offerTasks } from "../run/choice/offer.ts";
@@ -70,7 +71,7 @@ export async function prepareRun(
     shape: shape.value,
     wanted,
     template: template.value,
-    notices: resolved.value.notices,
+    notices: [...resolved.value.notices, ...networkNotices(settings)],
   });
 }
 

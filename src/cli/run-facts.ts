@@ -1,11 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ARTIFACT } from "../core/artifacts.ts";
+import type { EgressTotals } from "../core/egress.ts";
+import { sumOf } from "../core/egress-totals.ts";
 import type { RunRecord } from "../core/run-record.ts";
 import type { DiskGrowth, MissingLog, ResourcePeaks, RunSpec } from "../core/run-spec.ts";
 import type { Finding } from "../policy/finding.ts";
 import { readOutbox } from "../run/artifacts/outbox.ts";
 import { endingOf } from "../run/container/ending.ts";
+import { readEgress } from "../run/egress/read-egress.ts";
 import { runPaths } from "../run/paths.ts";
 import { readImportReport } from "../run/stages/import.ts";
 import { readFindings } from "../run/stages/review.ts";
@@ -34,6 +37,8 @@ export interface RunFacts {
   /** What of the agent's logs is not there; undefined where they are whole. */
   readonly missingLog: MissingLog | undefined;
   readonly disk: DiskGrowth | undefined;
+  /** What went through the gateway; undefined where nothing did. */
+  readonly egress: EgressTotals | undefined;
   /** Where the leased worktree is; null when there was none. */
   readonly leasePath: string | null;
   /** The exact call of the engine; empty when it was never made. */
@@ -56,6 +61,7 @@ export async function runFacts(stateDir: string, run: RunRecord): Promise<RunFac
     peaks: endingOf(run).peaks,
     missingLog: endingOf(run).log,
     disk: endingOf(run).disk,
+    egress: await egressOf(paths.egress),
     leasePath: leasePathOf(run),
     argv: await argvOf(paths.containerArgv),
     record: paths.root,
@@ -75,6 +81,12 @@ async function artifactsOf(directory: string): Promise<readonly ArtifactSummary[
   return named.flatMap(({ name, bytes }) =>
     bytes === undefined ? [] : [{ name, sizeBytes: bytes.length }],
   );
+}
+
+/** From the record of the requests, which is there also where the run never came to its end. */
+async function egressOf(path: string): Promise<EgressTotals | undefined> {
+  const totals = sumOf(await readEgress(path));
+  return totals.requests === 0 ? undefined : totals;
 }
 
 function leasePathOf({ outputs }: RunRecord): string | null {

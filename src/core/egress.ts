@@ -3,7 +3,10 @@ import type { ProviderName } from "./network.ts";
 /** Tokens as a provider counts them. `input` includes what was read from a cache or written to one. */
 export interface TokenUse {
   readonly input: number;
+  /** Read from a cache. */
   readonly cachedInput: number;
+  /** Written to a cache, where the answer says so; missing, it counts at the higher of the two prices. */
+  readonly cacheWrite?: number;
   readonly output: number;
   /** `estimated`: the answer did not say, or was cut off, so it was reckoned from bytes, on the high side. */
   readonly counted: "reported" | "estimated";
@@ -60,7 +63,7 @@ export interface EgressTotals {
   readonly responseBytes: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Null where some request had no price. */
+  /** Null where a request that used tokens had no price, and while none has used any. */
   readonly costUsd: number | null;
 }
 

@@ -143,7 +143,7 @@ export const FAILURES = {
   "network-required": {
     exit: 3,
     meaning: "A hosted agent was asked to run without a network.",
-    cure: "Pass --network bridge and --pass-env NAME, or use a local --agent command.",
+    cure: "Pass --network gateway, or --network bridge and --pass-env NAME, or use a local --agent command.",
   },
   "credential-missing": {
     exit: 3,
@@ -294,6 +294,12 @@ export const FAILURES = {
     exit: 1,
     meaning: "The model API's rate limit or overload ended the agent's work.",
     cure: "Run the task again later, or pass --wait-for-limit.",
+    blame: "surroundings",
+  },
+  "model-unreachable": {
+    exit: 1,
+    meaning: "The model API could not be reached, and the agent could not do its work.",
+    cure: "Look at `guardloop logs RUN --egress`, then try `guardloop doctor`.",
     blame: "surroundings",
   },
   "agent-out-of-memory": {

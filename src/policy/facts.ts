@@ -26,6 +26,8 @@ export interface ReviewFacts {
   readonly hitMemoryLimit: boolean;
   /** How many processes the container was refused at its limit, as the guest saw it. */
   readonly processesRefused: number;
+  /** Why the gateway refused requests: distinct sentences, with how often; they may quote what the agent asked for. */
+  readonly egressRefused: readonly { readonly reason: string; readonly count: number }[];
   readonly flattened: string | null;
   readonly leftBehind: { readonly total: number; readonly names: readonly string[] };
   /** Authors of the imported commits that are not the agent's identity. */

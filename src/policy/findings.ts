@@ -185,6 +185,15 @@ function planFindings(facts: ReviewFacts): readonly Finding[] {
   return found;
 }
 
+const SHOWN_REFUSALS = 3;
+
+function refusedSentence(refused: ReviewFacts["egressRefused"]): string {
+  const count = refused.reduce((sum, one) => sum + one.count, 0);
+  const shown = refused.slice(0, SHOWN_REFUSALS).map(({ reason }) => visible(reason, "one-line"));
+  const more = refused.length > SHOWN_REFUSALS ? " And others." : "";
+  return `The gateway refused ${count} ${count === 1 ? "request" : "requests"} of the agent: ${shown.join(" ")}${more}`;
+}
+
 function runFindings(facts: ReviewFacts): readonly Finding[] {
   const found: Finding[] = [];
   if (facts.agentExit !== null && facts.agentExit !== 0)
@@ -206,6 +215,8 @@ function runFindings(facts: ReviewFacts): readonly Finding[] {
     found.push(
       finding("memory-limit", "Something in the container was ended at the memory limit."),
     );
+  if (facts.egressRefused.length > 0)
+    found.push(finding("egress-refused", refusedSentence(facts.egressRefused)));
   if (facts.flattened !== null)
     found.push(
       finding("declared-loss", `The agent's history became one commit: ${facts.flattened}`),

@@ -1,5 +1,6 @@
 import type { AgentAdapter, AgentEvent } from "../agents/port.ts";
 import type { HostEnvironment } from "../core/environment.ts";
+import type { EgressEntry } from "../core/egress.ts";
 import type { StoredEvent } from "../core/events.ts";
 import type { Engine } from "../engine/port.ts";
 import type { Principal } from "../git/principal.ts";
@@ -19,6 +20,8 @@ export type Progress =
       readonly at: string;
       readonly event: AgentEvent;
     }
+  /** A request through the gateway is over; untrusted text in it. */
+  | { readonly type: "egress"; readonly runId: string; readonly entry: EgressEntry }
   | { readonly type: "notice"; readonly runId: string | null; readonly text: string };
 
 /** What stages work with; handed in, so that nothing in the flow reaches for the outside by itself. */

@@ -19,6 +19,18 @@ test("command runs what follows the dashes, word for word", () => {
   });
 });
 
+test.each([
+  ["openai", { OPENAI_BASE_URL: "http://127.0.0.1:1/v1", OPENAI_API_KEY: "stand-in" }],
+  ["compatible", { OPENAI_BASE_URL: "http://127.0.0.1:1/v1", OPENAI_API_KEY: "stand-in" }],
+  ["anthropic", { ANTHROPIC_BASE_URL: "http://127.0.0.1:1", ANTHROPIC_API_KEY: "stand-in" }],
+  ["gemini", { GOOGLE_GEMINI_BASE_URL: "http://127.0.0.1:1", GEMINI_API_KEY: "stand-in" }],
+] as const)("command finds %s through the gateway where programs look for it", (provider, env) => {
+  const modelApi = { provider, origin: "http://127.0.0.1:1", placeholderKey: "stand-in" };
+  const launched = agentAdapter("command").launch({ ...REQUEST, extraArgs: ["true"], modelApi });
+
+  expect(launched.env).toEqual(env);
+});
+
 test("command without a program is a bug of the caller", () => {
   expect(() => agentAdapter("command").launch(REQUEST)).toThrow("without a program");
 });

@@ -19,7 +19,9 @@ test("the schema refuses unknown sections and keys, and names the choices", () =
     properties: {
       network: {
         additionalProperties: false,
-        properties: { mode: { type: "string", enum: ["none", "bridge"], default: "none" } },
+        properties: {
+          mode: { type: "string", enum: ["none", "gateway", "bridge"], default: "none" },
+        },
       },
       container: {
         properties: {

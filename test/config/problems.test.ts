@@ -61,7 +61,7 @@ test.each([
     "[container]\nimage = '--privileged'",
     '2:1 container.image = "--privileged": expected the name of an image',
   ],
-  ["[network]\nmode = 'host'", '2:1 network.mode = "host": expected one of none, bridge.'],
+  ["[network]\nmode = 'host'", '2:1 network.mode = "host": expected one of none, gateway, bridge.'],
   ["[limits]\nwall_minutes = 0", "2:1 limits.wall_minutes = 0: expected minutes"],
   ["[limits]\nwall_minutes = 2024-01-01", "2:1 limits.wall_minutes = "],
   [
@@ -111,7 +111,7 @@ test("all problems of all sources are reported at once", () => {
   });
   expect(failure.message).toBe("The configuration has 5 problems.");
   expect(failure.details).toEqual([
-    "--network = wifi: expected one of none, bridge.",
+    "--network = wifi: expected one of none, gateway, bridge.",
     "GUARD_CPUS = many: expected a number of 0.1 or more, for example 4.",
     "/home/ada/config.toml:1:2 there is no section [netwrok]; did you mean [network]?",
     "guardloop.toml:2:1 there is no setting container.memry; did you mean container.memory?",
@@ -119,12 +119,12 @@ test("all problems of all sources are reported at once", () => {
   ]);
 });
 
-test.each(["host", "gateway", "None", "bridge "])("the network mode %j is refused", (mode) => {
+test.each(["host", "socket", "None", "bridge "])("the network mode %j is refused", (mode) => {
   for (const sources of [
     { guard: { GUARD_NETWORK_MODE: mode } },
     { flags: { "network.mode": mode } },
   ]) {
-    expect(refused(sources).message).toContain("expected one of none, bridge");
+    expect(refused(sources).message).toContain("expected one of none, gateway, bridge");
   }
 });
 

@@ -11,6 +11,7 @@ import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
 import { refuseRemovedRecord } from "../output/record-removed.ts";
 import { type WithRun, withRun } from "../with-run.ts";
+import { printEgress } from "./logs-egress.ts";
 
 const POLL_MS = 300;
 
@@ -19,19 +20,21 @@ export function logsCommand(context: Context, finish: Finish): Command {
     name: "logs",
     summary: "print what the agent printed, also while it works",
     description:
-      "Prints the output of the guest and the agent, with control characters made visible. --raw prints the bytes as they came; on a terminal they are made visible all the same. --events prints what guardloop understood of the agent's event stream, one JSON object a line.",
+      "Prints the output of the guest and the agent, with control characters made visible. --raw prints the bytes as they came; on a terminal they are made visible all the same. --events prints what guardloop understood of the agent's event stream, one JSON object a line. --egress prints the requests that went through the gateway, and those that it refused.",
     exits: [EXIT.done, EXIT.usage, EXIT.refused],
     examples: [
       "guardloop logs @last",
       "guardloop logs @last --follow",
       "guardloop logs @last --events",
       "guardloop logs @last --raw",
+      "guardloop logs @last --egress",
     ],
   })
     .argument("<run>", "id, unique prefix, or @last")
     .option("-f, --follow", "go on until the run has ended")
     .option("--raw", "print the bytes as they are, into a pipe or a file")
     .option("--events", "print the agent's events instead")
+    .option("--egress", "print what went through the gateway instead, one request a line")
     .option("--validation", "print the output of the validation commands instead");
   return action(command, { context, finish }, perform);
 }
@@ -41,7 +44,8 @@ async function perform(call: Call): Promise<CommandEnd> {
     const there = refuseRemovedRecord(at.run);
     if (!there.ok) return there;
     const paths = runPaths(call.context.env.stateDir, at.run.id);
-    if (call.options.events === true || call.format === "json") await printEvents(call, paths);
+    if (call.options.egress === true) await printEgress(call, paths.egress, at);
+    else if (call.options.events === true || call.format === "json") await printEvents(call, paths);
     else await printLog(call, paths, at);
     return ok(EXIT.done);
   });

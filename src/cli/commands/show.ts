@@ -84,6 +84,7 @@ function toJson({ run, spec, artifacts, remarks, record, ...facts }: RunFacts) {
     planHash: spec?.plan.hash ?? null,
     peaks: facts.peaks ?? null,
     disk: facts.disk ?? null,
+    egress: facts.egress ?? null,
     missingLog: facts.missingLog ?? null,
     argv: facts.argv,
   };

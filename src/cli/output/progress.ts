@@ -1,6 +1,7 @@
 import type { StoredEvent } from "../../core/events.ts";
 import type { AgentEnding } from "../../core/run-spec.ts";
 import type { Progress } from "../../run/services.ts";
+import { egressNews } from "./egress-news.ts";
 import type { Output } from "./output.ts";
 import { runLabels } from "./run-labels.ts";
 import { type Segment, bold, dim, green, red, yellow } from "./text.ts";
@@ -15,6 +16,7 @@ export function humanProgress(
 ): (progress: Progress) => void {
   const started = new Map<string, number>();
   const names = runLabels();
+  const newsOf = egressNews();
   const printFor =
     (runId: string | null): Print =>
     (...segments) =>
@@ -25,6 +27,11 @@ export function humanProgress(
     if (progress.type === "agent-output" || progress.type === "agent-event") return;
     if (progress.type === "notice") {
       printFor(progress.runId)(yellow("note: "), progress.text);
+      return;
+    }
+    if (progress.type === "egress") {
+      const news = newsOf(progress.runId, progress.entry);
+      if (news !== undefined) printFor(progress.runId)("  ", yellow("gateway "), "  ", news);
       return;
     }
     names.learn(progress.stored);
@@ -146,6 +153,7 @@ const ENDED_BY: ReadonlyMap<unknown, string> = new Map([
   ["idle-limit", "  ended at its idle limit"],
   ["completion-limit", "  was done, did not end, and was ended"],
   ["disk-limit", "  ended at its limit on the disk"],
+  ["budget-limit", "  ended at a budget"],
   ["out-of-memory", "  ended at its memory limit"],
   ["killed", "  was killed"],
   ["interrupted", "  was interrupted"],
@@ -166,6 +174,10 @@ export function jsonProgress(output: Output): (progress: Progress) => void {
     if (progress.type === "agent-output" || progress.type === "agent-event") return;
     if (progress.type === "notice") {
       output.json({ version: 1, type: "notice", run: progress.runId, text: progress.text });
+      return;
+    }
+    if (progress.type === "egress") {
+      output.json({ version: 1, type: "egress", run: progress.runId, egress: progress.entry });
       return;
     }
     const { seq, runId, at, event } = progress.stored;

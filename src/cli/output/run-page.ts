@@ -4,6 +4,7 @@ import type { RunSpec } from "../../core/run-spec.ts";
 import type { Finding } from "../../policy/finding.ts";
 import type { RunFacts } from "../run-facts.ts";
 import { duration, size } from "./duration.ts";
+import { egressText } from "./egress.ts";
 import { engineText } from "./engine.ts";
 import { namingRun } from "./failure.ts";
 import { removedSentence } from "./record-removed.ts";
@@ -34,6 +35,7 @@ export function printRunPage(output: Output, facts: RunFacts, now: Date): void {
   printPeaks(row, facts);
   printMissingLog(row, facts);
   printDisk(row, facts);
+  printEgress(row, facts);
   printSettings(output, facts);
   if (recordRemoved !== null) return;
   printArtifacts(output, facts);
@@ -236,6 +238,12 @@ function printDisk(row: Row, { disk, spec }: RunFacts): void {
   const bytes = `${size(disk.bytes)}${diskBytes === undefined ? "" : ` of ${size(diskBytes)}`}`;
   const entries = `${disk.entries} files${files === undefined ? "" : ` of ${files}`}`;
   row("Disk", `${bytes} and ${entries} more than at the start`);
+}
+
+function printEgress(row: Row, { egress, spec, run }: RunFacts): void {
+  if (egress === undefined) return;
+  const to = spec?.gateway === undefined ? "" : ` to ${spec.gateway.upstream}`;
+  row("Gateway", `${egressText(egress)}${to}`, dim(`  guardloop logs ${run.id} --egress`));
 }
 
 const SHOWN_CODES = 6;

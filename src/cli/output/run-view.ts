@@ -1,6 +1,8 @@
 import type { Action, Tokens } from "../../run/watching/activity.ts";
 import type { RunView } from "../../run/watching/watcher.ts";
 import { duration, size } from "./duration.ts";
+import { egressText } from "./egress.ts";
+import { grouped } from "./grouped.ts";
 import { stateText } from "./state.ts";
 import { type Segment, bold, dim } from "./text.ts";
 
@@ -14,6 +16,7 @@ export function viewLines(view: RunView, now: Date, actionCount: number): readon
     stageLine(view, now),
     ...clockLine(view),
     ["tokens     ", tokenText(view.activity.tokens)],
+    ...(view.egress === undefined ? [] : [["gateway    ", egressText(view.egress)]]),
     ["container  ", containerText(view)],
     ["files      ", filesText(view)],
     ...(actions.length === 0 ? [[dim("           The agent has said nothing yet.")]] : []),
@@ -43,11 +46,6 @@ function clockLine({ timeLeft }: RunView): readonly Line[] {
   return [
     ["time left  ", `${duration(wallMs)} in all, ${duration(idleMs)} until silence is too long`],
   ];
-}
-
-/** In groups of three digits, in the way that needs no locale. */
-function grouped(count: number): string {
-  return String(count).replaceAll(/\B(?=(\d{3})+$)/g, ",");
 }
 
 export function tokenText(tokens: Tokens | null): string {

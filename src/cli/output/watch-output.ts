@@ -1,5 +1,6 @@
 import type { RunView } from "../../run/watching/watcher.ts";
 import type { Call } from "../define.ts";
+import { egressText } from "./egress.ts";
 import { humanProgress } from "./progress.ts";
 import { actionLine, containerText, filesText, tokenText, viewLines } from "./run-view.ts";
 import { dim } from "./text.ts";
@@ -12,7 +13,7 @@ export interface WatchOutput extends Disposable {
 
 const MOST_ACTIONS = 10;
 /** Of the view, besides the actions. */
-const OTHER_LINES = 7;
+const OTHER_LINES = 8;
 /** Of what the agent did before we looked, elsewhere. */
 const EARLIER_ACTIONS = 5;
 
@@ -47,11 +48,13 @@ function plainWatch({ context: { output } }: Call): WatchOutput {
       for (const one of isFirst ? view.newActions.slice(-EARLIER_ACTIONS) : view.newActions)
         output.result(...actionLine(one));
       isFirst = false;
-      const { files, activity } = view;
-      const now = JSON.stringify([files, activity.tokens]);
+      const { files, activity, egress } = view;
+      const now = JSON.stringify([files, activity.tokens, egress]);
       if (view.stage?.stage === "agent" && files !== undefined && now !== before)
         output.result(
-          dim(`  ${filesText(view)}; ${containerText(view)}; tokens ${tokenText(activity.tokens)}`),
+          dim(
+            `  ${filesText(view)}; ${containerText(view)}; tokens ${tokenText(activity.tokens)}${egress === undefined ? "" : `; gateway ${egressText(egress)}`}`,
+          ),
         );
       before = now;
     },
@@ -77,7 +80,7 @@ function jsonWatch({ context: { output } }: Call): WatchOutput {
 
 /** The documented shape; see docs/json.md. */
 function toJson(view: RunView) {
-  const { run, stage, activity, container, files, timeLeft } = view;
+  const { run, stage, activity, egress, container, files, timeLeft } = view;
   const { failure } = run;
   const { stage: failedIn, code, message } = failure ?? {};
   return {
@@ -91,6 +94,7 @@ function toJson(view: RunView) {
     lastAction: activity.actions.at(-1) ?? null,
     tokens: activity.tokens ?? { input: 0, cachedInput: 0, output: 0 },
     container: container ?? null,
+    egress: egress ?? null,
     files: files ?? null,
     failure: failure === null ? null : { stage: failedIn, code, message },
     timeLeft: timeLeft ?? null,

@@ -16,7 +16,7 @@ export const networkMode = setting({
   expects: "one of none, gateway, bridge",
   standard: "none",
   description:
-    "Network of the container: none, gateway (none, and a way to the model API) or bridge (a real one).",
+    "What the container reaches: none, gateway (the model API alone) or bridge (everything).",
   loosening: { when: "unless it is none", test: (mode) => mode !== "none" },
 });
 

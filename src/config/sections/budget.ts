@@ -61,7 +61,7 @@ export const usd = budget("usd", {
 export const allRequests = budget("all_requests", {
   guard: "GUARD_BUDGET_ALL_REQUESTS",
   flag: "--budget-all-requests",
-  description: "The same for all runs of one `guardloop run` together: requests.",
+  description: "Requests that all runs of one `guardloop run` may make together; 0 for no limit.",
 });
 export const allInputTokens = budget("all_input_tokens", {
   guard: "GUARD_BUDGET_ALL_INPUT_TOKENS",

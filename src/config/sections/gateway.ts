@@ -155,7 +155,7 @@ export const serverTools = setting({
   expects: "a list of names such as web_search",
   standard: [],
   description:
-    "Tools the model's provider may run on its side, such as web_search: a way out of its own.",
+    "Tools the provider may run on its own side, such as web_search: a way out of the cage.",
   loosening: { when: "for any value", test: (names) => names.length > 0 },
 });
 

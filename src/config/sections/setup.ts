@@ -35,8 +35,7 @@ export const setupCommands = setting({
   schema: z.array(oneLine(4000)),
   expects: "shell commands, for example `npm ci --ignore-scripts`",
   standard: [],
-  description:
-    "Commands that fetch what the project depends on, before the agent, in a container of their own.",
+  description: "Commands that fetch what the project depends on, in a container without the agent.",
   loosening: { when: "for any value", test: (commands) => commands.length > 0 },
 });
 
@@ -52,33 +51,39 @@ export const setupHosts = setting({
   loosening: { when: "for any value", test: (names) => names.length > 0 },
 });
 
+/** What package managers go by. */
+const USUAL_LOCKFILES = [
+  "**/package.json",
+  "**/package-lock.json",
+  "**/npm-shrinkwrap.json",
+  "**/yarn.lock",
+  "**/pnpm-lock.yaml",
+  "**/.npmrc",
+  "**/requirements*.txt",
+  "**/pyproject.toml",
+  "**/poetry.lock",
+  "**/uv.lock",
+  "**/Pipfile.lock",
+  "**/Cargo.lock",
+  "**/Cargo.toml",
+  "**/go.mod",
+  "**/go.sum",
+  "**/Gemfile.lock",
+  "**/composer.lock",
+] as const;
+
 export const setupLockfiles = setting({
   key: "setup.lockfiles",
   guard: "GUARD_SETUP_LOCKFILES",
   flag: { name: "--setup-lockfile", takes: "GLOB" },
   kind: "list",
-  schema: z.array(repositoryPath()),
+  schema: z
+    .array(repositoryPath())
+    .transform((globs): readonly string[] => (globs.length === 0 ? USUAL_LOCKFILES : globs)),
   expects: "globs relative to the repository's root",
-  standard: [
-    "**/package.json",
-    "**/package-lock.json",
-    "**/npm-shrinkwrap.json",
-    "**/yarn.lock",
-    "**/pnpm-lock.yaml",
-    "**/.npmrc",
-    "**/requirements*.txt",
-    "**/pyproject.toml",
-    "**/poetry.lock",
-    "**/uv.lock",
-    "**/Pipfile.lock",
-    "**/Cargo.lock",
-    "**/Cargo.toml",
-    "**/go.mod",
-    "**/go.sum",
-    "**/Gemfile.lock",
-    "**/composer.lock",
-  ],
-  description: "Files that decide what setup fetches; where one differs, setup runs anew.",
+  standard: [],
+  description:
+    "Files that decide what setup fetches; empty for the usual manifests and lock files.",
   loosening: "never",
 });
 

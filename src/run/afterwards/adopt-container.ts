@@ -62,8 +62,14 @@ export async function findOrphan(
     adapter: adapterOf(spec.value),
   };
   if (!there.value && !(await isExported(services))) return undefined;
+  // Its gateway died with its owner: an agent that still works cannot reach its model any more.
+  if (there.value && needsGateway(spec.value)) return undefined;
   const container = there.value ? "running" : "ended";
   return { services, run, spec: spec.value, container, startedAt: stage.startedAt };
+}
+
+function needsGateway({ gateway, allowHosts = [] }: RunSpec): boolean {
+  return gateway !== undefined || allowHosts.length > 0;
 }
 
 /** Its event stream is read on by the adapter it was started with. */

@@ -1,7 +1,7 @@
 import type { AgentAdapter, Launch } from "../../agents/port.ts";
 import type { ResolvedSettings } from "../../config/load.ts";
 import type { Settings } from "../../config/settings.ts";
-import { type Failure, fail } from "../../core/failures.ts";
+import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { Attempt, OfferedTask, RunSpec, ValidationCommand } from "../../core/run-spec.ts";
 import type { EngineFacts, ImageFacts } from "../../engine/port.ts";
@@ -14,6 +14,7 @@ import {
 import { type Head, type Principal, readHead } from "../../git/principal.ts";
 import { containerUser } from "../container/container-user.ts";
 import { IN_CONTAINER } from "../paths.ts";
+import { gatewayPart } from "./gateway-part.ts";
 import { renderPrompt } from "./prompt.ts";
 import type { SeriesShape } from "./shape.ts";
 
@@ -62,18 +63,6 @@ export async function checkPrincipal(principal: Principal): Promise<Result<Head,
   return head;
 }
 
-/** Refuses an agent that could not work: a hosted one without a network. */
-export function checkNetwork(adapter: AgentAdapter, settings: Settings): Result<void, Failure> {
-  if (adapter.kind === "local" || settings.network.mode === "bridge") return ok(undefined);
-  return fail(
-    "network-required",
-    `The agent ${adapter.name} reaches a hosted model, and the network mode is none.`,
-    {
-      cure: `Pass --network bridge with ${adapter.credentialNames.map((name) => `--pass-env ${name}`).join(" or ")} (this gives the container a real network and that key), or run a local program with --agent command -- PROGRAM ARGS.`,
-    },
-  );
-}
-
 /** What differs from run to run within an invocation. */
 export interface RunChoice {
   readonly runId: string;
@@ -97,9 +86,14 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     artifacts: IN_CONTAINER.artifacts,
     workspace: IN_CONTAINER.workspace,
     network: settings.network.mode,
+    allowHosts: settings.network.allowHosts,
   });
   if (!prompt.ok) return prompt;
+  const through = gatewayPart(invocation.adapter, settings);
+  if (!through.ok) return through;
+  const { gateway, modelApi } = through.value;
   const launch = invocation.adapter.launch({
+    modelApi,
     promptPath: IN_CONTAINER.prompt,
     prompt: prompt.value,
     model: settings.agent.model,
@@ -122,6 +116,10 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     },
     settings: invocation.origins,
     network: settings.network.mode,
+    ...(gateway === undefined ? {} : { gateway }),
+    ...(settings.network.allowHosts.length === 0
+      ? {}
+      : { allowHosts: settings.network.allowHosts }),
     container: containerPart(settings, invocation.engine),
     containersOnHost: containersOnHost(settings, invocation.engine),
     limits: {

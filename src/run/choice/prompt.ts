@@ -45,6 +45,21 @@ export interface PromptOptions {
   readonly artifacts: string;
   readonly workspace: string;
   readonly network: NetworkMode;
+  /** Through the gateway's proxy; missing for none. */
+  readonly allowHosts?: readonly string[];
+}
+
+function networkSentence({ network, allowHosts = [] }: PromptOptions): string {
+  switch (network) {
+    case "none":
+      return "There is no network.";
+    case "gateway":
+      return allowHosts.length === 0
+        ? "There is no network; your model is reached without one."
+        : `There is no network, but for HTTPS to ${allowHosts.join(", ")} through the proxy that the environment names.`;
+    case "bridge":
+      return "A network is there so that your model can be reached; use it for nothing else.";
+  }
 }
 
 /** Fills in the template. A template that misses the tasks or names an unknown mark is refused, with its line. */
@@ -70,10 +85,7 @@ export function renderPrompt(options: PromptOptions): Result<string, Failure> {
   const values: Readonly<Record<string, string>> = {
     "{{artifacts}}": options.artifacts,
     "{{workspace}}": options.workspace,
-    "{{network}}":
-      options.network === "none"
-        ? "There is no network."
-        : "A network is there so that your model can be reached; use it for nothing else.",
+    "{{network}}": networkSentence(options),
     [TASKS_MARK]: options.offered.map(describeTask).join("\n"),
   };
   return ok(text.replaceAll(/\{\{[^}\n]*\}\}/g, (mark) => values[mark] ?? mark));

@@ -4,7 +4,13 @@ import { completion } from "./completion.ts";
 import { idleTime } from "./idle-time.ts";
 
 /** What ended a container before its time. */
-export type Clock = "wall-limit" | "idle-limit" | "completion-limit" | "disk-limit" | "interrupted";
+export type Clock =
+  | "wall-limit"
+  | "idle-limit"
+  | "completion-limit"
+  | "disk-limit"
+  | "budget-limit"
+  | "interrupted";
 
 const TICK_MS = 250;
 /** The polite signal is sent again: the first may have come before the container was there. */
@@ -32,6 +38,7 @@ export function startClocks(limits: ClockLimits, options: ClockOptions) {
   const start = performance.now();
   const idle = idleTime(start);
   const done = completion(limits.completionMs ?? Infinity);
+  const hold = holding(start);
   let reached: Clock | undefined;
   let expected: ExpectedEnd | undefined;
   let repeat: NodeJS.Timeout | undefined;
@@ -45,6 +52,11 @@ export function startClocks(limits: ClockLimits, options: ClockOptions) {
   };
   const tick = (): void => {
     const now = performance.now();
+    const heldMs = hold.tick(now);
+    if (hold.isOn(now)) {
+      idle.leaveOut(now);
+      done.leaveOut(now);
+    }
     const idleMs = idle.tick(now);
     const over = done.tick(now);
     const exporting = limits.completionMs !== undefined && done.isExporting();
@@ -52,7 +64,7 @@ export function startClocks(limits: ClockLimits, options: ClockOptions) {
       expected ??= over;
       // A guest that exports is past listening.
       end("completion-limit", over === "export" ? "KILL" : "TERM");
-    } else if (!exporting && now - start > limits.wallMs) end("wall-limit");
+    } else if (!exporting && now - start - heldMs > limits.wallMs) end("wall-limit");
     else if (!exporting && idleMs > limits.idleMs) end("idle-limit");
   };
   const onAbort = (): void => end("interrupted");
@@ -66,6 +78,11 @@ export function startClocks(limits: ClockLimits, options: ClockOptions) {
     },
     /** What is known of the agent's being done; see `completion`. */
     done,
+    /**
+     * The clocks stand still for that long from now: the agent can do nothing, and it is not its fault. Ends nothing, and
+     * delays no interruption; a later call counts where it reaches further.
+     */
+    holdFor: (durationMs: number): void => hold.until(performance.now() + durationMs),
     /** Ends the container for a reason that is not a clock. The first reason counts. */
     end: (clock: Clock): void => end(clock),
     reached: (): Clock | undefined => reached,
@@ -77,6 +94,24 @@ export function startClocks(limits: ClockLimits, options: ClockOptions) {
       clearInterval(repeat);
       clearTimeout(hard);
       options.signal.removeEventListener("abort", onAbort);
+    },
+  };
+}
+
+/** How long the clocks have been held, of what is known at each tick. Milliseconds of one monotonic clock. */
+function holding(startMs: number) {
+  let untilMs = -Infinity;
+  let countedUntil = startMs;
+  let heldMs = 0;
+  return {
+    until(ms: number): void {
+      untilMs = Math.max(untilMs, ms);
+    },
+    isOn: (nowMs: number): boolean => nowMs < untilMs,
+    tick(nowMs: number): number {
+      heldMs += Math.max(0, Math.min(nowMs, untilMs) - countedUntil);
+      countedUntil = nowMs;
+      return heldMs;
     },
   };
 }

@@ -30,6 +30,11 @@ export function completion(limitMs: number) {
     sawOutput(nowMs: number): void {
       waiting.artifacts?.sawOutput(nowMs);
     },
+    /** The time since the last tick does not count, but for an export, which waits for nobody. */
+    leaveOut(nowMs: number): void {
+      waiting.said?.leaveOut(nowMs);
+      waiting.artifacts?.leaveOut(nowMs);
+    },
     artifactsAre(state: "complete" | "changed" | "missing", nowMs: number): void {
       if (state !== "complete") waiting.artifacts = undefined;
       if (state !== "missing") begin("artifacts", nowMs);

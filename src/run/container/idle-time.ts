@@ -18,6 +18,10 @@ export function idleTime(startMs: number) {
       if (step <= LATE_TICK_MS) idleMs += Math.max(0, step);
       return idleMs;
     },
+    /** The time since the last call of anything does not count. */
+    leaveOut(nowMs: number): void {
+      countedUntil = nowMs;
+    },
     sawOutput(nowMs: number): void {
       idleMs = 0;
       countedUntil = nowMs;

@@ -14,6 +14,12 @@ export const KILLED = 137;
 /** Status of gVisor's own kernel when it cannot go on, for example without another thread. The guest never has it. */
 const SANDBOX_ENDED = 2;
 
+/** The clocks, for somebody who watches something else than the container. */
+export interface OutsideClocks {
+  readonly end: (clock: "budget-limit") => void;
+  readonly holdFor: (durationMs: number) => void;
+}
+
 export interface WatchedContainer {
   readonly name: string;
   /** When the container was started; ISO 8601, UTC. */
@@ -22,6 +28,8 @@ export interface WatchedContainer {
   readonly limits: ClockLimits;
   /** What the snapshot took before the agent; undefined where nobody measured it, and then it has no disk limit. */
   readonly first: DiskUse | undefined;
+  /** What can end the container, or hold its clocks, from outside of it; told of how once, before it starts. */
+  readonly onClocks?: (clocks: OutsideClocks) => void;
   /** Resolves when the container has ended. */
   readonly follow: (sink: OutputSink) => Promise<Result<ContainerEnd, Failure>>;
 }
@@ -37,6 +45,7 @@ export async function watchContainer(
     signal: services.signal,
     onLimit: (signal) => void services.engine.signal(name, signal),
   });
+  container.onClocks?.(clocks);
   using signs = watchForCompletion(clocks.done, services.paths.outbox);
   using disk = diskOf(services, spec, { container, onOver: () => clocks.end("disk-limit") });
   using resources = watchResources(services.engine, name);

@@ -39,6 +39,8 @@ const FILES = [
   "snapshot-manifest.json",
   "agent.log",
   "agent.jsonl",
+  "egress.jsonl",
+  "setup.log",
   "import.json",
   "review.json",
   "validation.log",

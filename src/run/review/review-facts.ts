@@ -17,6 +17,8 @@ import type { Change, ReviewFacts } from "../../policy/facts.ts";
 import { importedMessage } from "../artifacts/imported-metadata.ts";
 import { withoutOwnTrailers } from "../artifacts/own-trailers.ts";
 import { readPlan } from "../choice/plan.ts";
+import { readEgress } from "../egress/read-egress.ts";
+import { runPaths } from "../paths.ts";
 import { type Collected, doneButNotEnded } from "../stages/collect.ts";
 import type { Imported } from "../stages/import.ts";
 import { passingSecrets } from "./passing-secrets.ts";
@@ -61,6 +63,7 @@ export async function gatherFacts(
     hookPaths: await hookPathsInTree(services.principal),
     ...(await planFacts(git, input)),
     ...endingFacts(input),
+    egressRefused: await egressRefused(services, spec),
     flattened: manifest.history.kind === "flattened" ? manifest.history.reason : null,
     leftBehind: manifest.ignoredLeftBehind,
     otherAuthors: authors.value,
@@ -85,6 +88,20 @@ function endingFacts({ spec, collected, ending }: ReviewInput): EndingFacts {
     hitMemoryLimit: ending.hitMemoryLimit || (limitsHit?.memory ?? 0) > 0,
     processesRefused: limitsHit?.processes ?? 0,
   };
+}
+
+/** Of the agent; what setup was refused has ended the run, or did not matter. */
+async function egressRefused(
+  { env }: ReviewServices,
+  { runId }: RunSpec,
+): Promise<ReviewFacts["egressRefused"]> {
+  const counts = new Map<string, number>();
+  for (const entry of await readEgress(runPaths(env.stateDir, runId).egress)) {
+    if (entry.outcome !== "refused" || entry.phase !== "agent") continue;
+    const reason = entry.reason ?? `${entry.method} ${entry.host}${entry.path}`;
+    counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  }
+  return [...counts].map(([reason, count]) => ({ reason, count }));
 }
 
 interface Range {

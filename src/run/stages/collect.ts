@@ -9,6 +9,7 @@ import { type Outbox, readOutbox, saveOutbox } from "../artifacts/outbox.ts";
 import { parseManifest } from "../artifacts/manifest.ts";
 import { record } from "../drive.ts";
 import { redactorInUse } from "../logs/redactions-in-use.ts";
+import { withModelTrouble } from "../egress/model-trouble.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
 import { minutes, refuseEnding } from "./agent.ts";
@@ -73,7 +74,8 @@ export const collectStage: Stage<Input, Collected> = {
     const exported = refuseUnexported(outbox.value, ending, spec);
     if (!exported.ok) return exported;
     const collected = check(outbox.value, spec);
-    if (!collected.ok) return sayWhenEnded(collected.error, ending, spec);
+    if (!collected.ok)
+      return sayWhenEnded(await withModelTrouble(services, collected.error), ending, spec);
     return ok({ collected: collected.value });
   },
   async observe(services) {

@@ -1,5 +1,7 @@
 import { stat } from "node:fs/promises";
 import type { HostEnvironment } from "../../core/environment.ts";
+import type { EgressTotals } from "../../core/egress.ts";
+import { NO_EGRESS, withEntry } from "../../core/egress-totals.ts";
 import type { StoredEvent } from "../../core/events.ts";
 import { containerName } from "../../core/ids.ts";
 import type { RunRecord } from "../../core/run-record.ts";
@@ -9,6 +11,7 @@ import type { ContainerStats, Engine } from "../../engine/port.ts";
 import { type ChangedFiles, countChangedSince } from "../../files/changed-since.ts";
 import type { History } from "../../history/port.ts";
 import { mayBeAlive } from "../../process/owner.ts";
+import { egressTail } from "../egress/read-egress.ts";
 import { type RunPaths, runPaths } from "../paths.ts";
 import { readSpec } from "../stages/spec.ts";
 import { type Action, type Activity, NO_ACTIVITY, withEvent } from "./activity.ts";
@@ -23,6 +26,8 @@ export interface RunView {
   readonly newEvents: readonly StoredEvent[];
   readonly newActions: readonly Action[];
   readonly activity: Activity;
+  /** What went through the gateway so far; undefined where there is none. */
+  readonly egress: EgressTotals | undefined;
   /** The stage that goes on now. */
   readonly stage: StageTiming | undefined;
   /** While the agent works; as near as can be told from outside. */
@@ -52,11 +57,13 @@ const CONTAINER_OF: Readonly<Partial<Record<StageTiming["stage"], "agent" | "val
 export function runWatcher(services: WatcherServices, runId: string) {
   const paths = runPaths(services.env.stateDir, runId);
   const tail = eventTail(paths.agentEvents);
+  const requests = egressTail(paths.egress);
   const container = slowly(MEASURE_PAUSE_MS, (stage: StageTiming) =>
     measure(services, runId, stage),
   );
   const files = slowly(COUNT_PAUSE_MS, (stage: StageTiming) => count(paths, stage));
   let activity = NO_ACTIVITY;
+  let egress: EgressTotals | undefined;
   let seen = 0;
   const look = async (): Promise<RunView | undefined> => {
     // Asked before the record: an owner that ends well writes its last event, then goes.
@@ -70,6 +77,7 @@ export function runWatcher(services: WatcherServices, runId: string) {
     for (const { at, ...event } of logged) activity = withEvent(activity, at, event);
     const newActions =
       before === activity.count ? [] : activity.actions.slice(before - activity.count);
+    for (const entry of await requests.more()) egress = withEntry(egress ?? NO_EGRESS, entry);
     const newEvents = events.filter((stored) => stored.seq > seen);
     seen = events.at(-1)?.seq ?? seen;
     const stage = run.stages.findLast((timing) => timing.outcome === "running");
@@ -82,13 +90,20 @@ export function runWatcher(services: WatcherServices, runId: string) {
       newEvents,
       newActions,
       activity,
+      egress,
       stage,
       timeLeft: await timeLeft(services, { paths, spec: known, stage }),
       container: container(stage),
       files: files(stage),
     };
   };
-  return { look, [Symbol.asyncDispose]: () => tail[Symbol.asyncDispose]() };
+  return {
+    look,
+    async [Symbol.asyncDispose](): Promise<void> {
+      await tail[Symbol.asyncDispose]();
+      await requests[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** Idle is counted from the last byte of output; a machine that slept meanwhile shows too little. */

@@ -2,11 +2,11 @@ import { chmod, rm } from "node:fs/promises";
 import { type IncomingMessage, STATUS_CODES, type Server, createServer } from "node:http";
 import type { Duplex } from "node:stream";
 import type { EgressEntry } from "../../core/egress.ts";
+import { NO_EGRESS, withEntry } from "../../core/egress-totals.ts";
 import { errnoOf } from "../../core/errno.ts";
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import type { EgressSink, OpenGateway } from "../port.ts";
-import { connectionTotals } from "./egress-totals.ts";
 import { isAllowed, readTarget } from "./host-rules.ts";
 import { type OpenWay, TLS_PORT } from "./outward.ts";
 import { joinTunnel, readBeginning } from "./tunnel.ts";
@@ -48,13 +48,13 @@ export async function openHostProxy(
     requestTimeout: HEADER_MS,
     maxHeaderSize: MOST_HEADER_BYTES,
   });
-  const totals = connectionTotals();
+  let totals = NO_EGRESS;
   const sockets = new Set<Duplex>();
   const underWay = new Set<Promise<void>>();
   const serving: Serving = {
     ...options,
     record: (entry) => {
-      totals.add(entry);
+      totals = withEntry(totals, entry);
       options.sink.add(entry);
     },
   };
@@ -84,7 +84,7 @@ export async function openHostProxy(
   if (!listening.ok) return listening;
   return ok({
     socketPath: options.socketPath,
-    totals: totals.now,
+    totals: () => totals,
     async [Symbol.asyncDispose](): Promise<void> {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.destroy();

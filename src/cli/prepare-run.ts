@@ -22,6 +22,8 @@ import { proveLimits } from "../run/container/limits-check.ts";
 import { type AgentChoices, chooseAgents } from "./choose-agents.ts";
 import { type Context, principalOf } from "./context.ts";
 import { type WantedEngine, openEngine } from "./engines.ts";
+import type { GatewayServices } from "../run/egress/gateway-services.ts";
+import { prepareGateway } from "./gateway-services.ts";
 import { settingsFor } from "./settings.ts";
 
 /** What `run` needs, checked in the order in which a person would want to hear of problems; creates nothing. */
@@ -29,6 +31,8 @@ export interface PreparedRun {
   readonly invocation: Invocation;
   readonly engine: Engine;
   readonly leases: LeasePool;
+  /** What the gateways of all runs share; undefined where the network mode is another one. */
+  readonly gateway: GatewayServices | undefined;
   readonly notices: readonly string[];
 }
 
@@ -111,6 +115,9 @@ async function withTools(
   const { engine, facts, image } = tools.value;
   const leases = await poolFor(context, principal, settings.lease.kind);
   if (!leases.ok) return leases;
+  // Last: a password manager may ask the user, and then nothing else should still be wrong.
+  const gateway = await prepareGateway(context, settings, agents);
+  if (!gateway.ok) return gateway;
   return ok({
     invocation: {
       principal,
@@ -129,7 +136,13 @@ async function withTools(
     },
     engine,
     leases: leases.value,
-    notices: [...checked.notices, ...tools.value.notices, ...clampNotices(settings, facts)],
+    gateway: gateway.value?.services,
+    notices: [
+      ...(gateway.value?.notices ?? []),
+      ...checked.notices,
+      ...tools.value.notices,
+      ...clampNotices(settings, facts),
+    ],
   });
 }
 

@@ -10,41 +10,42 @@ export const NO_EGRESS: EgressTotals = {
   responseBytes: 0,
   inputTokens: 0,
   outputTokens: 0,
-  costUsd: null,
+  costUsd: 0,
 };
 
 /** Too many requests; an overload, as HTTP and as Anthropic say it. */
 const LIMITED: ReadonlySet<number> = new Set([429, 503, 529]);
 const UNAUTHENTICATED: ReadonlySet<number> = new Set([401, 403]);
 
-/** Adds a request. Pure. What was refused by the gateway says nothing about the upstream. */
+/** Adds a request; `requests` counts the refused ones too. Pure. */
 export function withEntry(totals: EgressTotals, entry: EgressEntry): EgressTotals {
-  const answered = entry.outcome === "answered" ? entry.status : null;
+  const { outcome, status, tokens } = entry;
+  // What the gateway itself refused says nothing about the upstream.
+  const answered = outcome === "answered" || outcome === "cut" ? status : null;
   const isIn = (set: ReadonlySet<number>): number =>
     answered !== null && set.has(answered) ? 1 : 0;
   return {
     requests: totals.requests + 1,
-    refused: totals.refused + (entry.outcome === "refused" ? 1 : 0),
-    failed: totals.failed + (entry.outcome === "failed" ? 1 : 0),
+    refused: totals.refused + Number(outcome === "refused"),
+    failed: totals.failed + Number(outcome === "failed"),
     rateLimited: totals.rateLimited + isIn(LIMITED),
     unauthenticated: totals.unauthenticated + isIn(UNAUTHENTICATED),
     requestBytes: totals.requestBytes + entry.requestBytes,
     responseBytes: totals.responseBytes + entry.responseBytes,
-    inputTokens: totals.inputTokens + (entry.tokens?.input ?? 0),
-    outputTokens: totals.outputTokens + (entry.tokens?.output ?? 0),
-    costUsd: costOf(totals, entry),
+    inputTokens: totals.inputTokens + (tokens?.input ?? 0),
+    outputTokens: totals.outputTokens + (tokens?.output ?? 0),
+    costUsd: costWith(totals.costUsd, entry),
   };
 }
 
-/** Null as soon as one request that used tokens has no price. */
-function costOf(totals: EgressTotals, entry: EgressEntry): number | null {
-  if (entry.tokens === null) return totals.costUsd;
-  if (entry.costUsd === null) return null;
-  const isFirst = totals.inputTokens === 0 && totals.outputTokens === 0;
-  if (totals.costUsd === null) return isFirst ? entry.costUsd : null;
-  return totals.costUsd + entry.costUsd;
+/** Unknown from the first request on that used tokens and has no price. */
+function costWith(sum: number | null, { tokens, costUsd }: EgressEntry): number | null {
+  if (tokens === null) return sum;
+  return sum === null || costUsd === null ? null : sum + costUsd;
 }
 
-export function sumOf(entries: readonly EgressEntry[]): EgressTotals {
-  return entries.reduce(withEntry, NO_EGRESS);
+export function sumOf(entries: Iterable<EgressEntry>): EgressTotals {
+  let totals = NO_EGRESS;
+  for (const entry of entries) totals = withEntry(totals, entry);
+  return totals;
 }

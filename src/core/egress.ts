@@ -63,7 +63,7 @@ export interface EgressTotals {
   readonly responseBytes: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Null where a request that used tokens had no price, and while none has used any. */
+  /** Null where a request that used tokens had no price. */
   readonly costUsd: number | null;
 }
 

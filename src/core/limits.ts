@@ -37,6 +37,8 @@ export const LIMITS = {
   gitmodulesBytes: 1024 * 1024,
   agentLogBytes: 64 * 1024 * 1024,
   agentLineBytes: 1024 * 1024,
+  /** A line is about 500 bytes, so this is some 30,000 requests. */
+  egressLogBytes: 16 * 1024 * 1024,
 } as const;
 
 /** How long a host-side child may take, in milliseconds. */

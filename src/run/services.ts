@@ -6,6 +6,7 @@ import type { Engine } from "../engine/port.ts";
 import type { Principal } from "../git/principal.ts";
 import type { History } from "../history/port.ts";
 import type { LeasePool } from "../lease/port.ts";
+import type { GatewayServices } from "./egress/gateway-services.ts";
 import type { RunPaths } from "./paths.ts";
 
 /** What a run tells while it goes on; the command line and the history are readers of the same events. */
@@ -35,6 +36,8 @@ export interface RunServices {
   readonly history: History;
   readonly adapter: AgentAdapter;
   readonly paths: RunPaths;
+  /** Missing where no run of the invocation has a gateway, and where a run is only brought to its end. */
+  readonly gateway?: GatewayServices | undefined;
   /** The bundled guest, copied into each run's job directory. */
   readonly guestBundle: string;
   readonly now: () => Date;

@@ -14,6 +14,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -328,7 +329,11 @@ async function runGuest() {
   const isValidation = name.endsWith("-validate");
   const inContainer = isValidation
     ? ["sh", "-c", argv.at(-1)]
-    : [process.execPath, onHost("/guardloop/job/guest.mjs"), prepareJob(onHost, argv.at(-1), home)];
+    : [
+        process.execPath,
+        onHost("/guardloop/job/guest.mjs"),
+        await prepareJob(onHost, argv.at(-1), home),
+      ];
   const env = { PATH: process.env.PATH };
   for (const one of value("env")) {
     const [key, ...rest] = one.split("=");
@@ -427,8 +432,9 @@ function csv(record) {
 }
 
 /** Rewrites the job for the host, and lets Git in the snapshot find the base's objects there. */
-function prepareJob(onHost, jobPath, home) {
-  const job = JSON.parse(readFileSync(onHost(jobPath), "utf8"));
+async function prepareJob(onHost, jobPath, home) {
+  const job = await withOwnPorts(JSON.parse(readFileSync(onHost(jobPath), "utf8")));
+  for (const relay of job.relays ?? []) relay.socket = onHost(relay.socket);
   job.isolation = "none";
   for (const [key, path] of Object.entries(job.paths)) job.paths[key] = onHost(path);
   const alternates = join(onHost("/workspace"), ".git/objects/info/alternates");
@@ -437,6 +443,27 @@ function prepareJob(onHost, jobPath, home) {
   const jobFile = join(home, "job.json");
   writeFileSync(jobFile, JSON.stringify(job));
   return jobFile;
+}
+
+/** All containers share the host's ports here, so each relay gets one that is free, also in what the agent is told. */
+async function withOwnPorts(job) {
+  let text = JSON.stringify(job);
+  for (const { port } of job.relays ?? []) {
+    const own = await freePort();
+    text = text
+      .replaceAll(`127.0.0.1:${port}`, `127.0.0.1:${own}`)
+      .replaceAll(`"port":${port}`, `"port":${own}`);
+  }
+  return JSON.parse(text);
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
 }
 
 /** Faults of what comes out of a container. */

@@ -83,6 +83,7 @@ async function perform(call: Call): Promise<CommandEnd> {
     leases: prepared.value.leases,
     history,
     adapter: prepared.value.invocation.adapter,
+    gateway: prepared.value.gateway,
     guestBundle: join(context.packageRoot, "dist/guest/guest.mjs"),
     now: context.now,
     report,

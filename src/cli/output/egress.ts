@@ -16,7 +16,8 @@ export function egressText(totals: EgressTotals): string {
     totals.inputTokens + totals.outputTokens === 0
       ? ""
       : `, ${grouped(totals.inputTokens)} tokens in, ${grouped(totals.outputTokens)} out`;
-  const cost = totals.costUsd === null ? "" : `, ${dollars(totals.costUsd)}`;
+  const { costUsd } = totals;
+  const cost = costUsd === null || costUsd === 0 ? "" : `, ${dollars(costUsd)}`;
   const trouble = troubles.length === 0 ? "" : ` (${troubles.join(", ")})`;
   return `${requests} ${requests === 1 ? "request" : "requests"}${trouble}${used}${cost}`;
 }

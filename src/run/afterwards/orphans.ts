@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { isHeld } from "../../files/lock-file.ts";
 import { type RunPaths, runDirectories, runPaths, stateId } from "../paths.ts";
 import { vouchedTime } from "../house/vouched-time.ts";
+import { removeOrphanSockets } from "../egress/sockets.ts";
 import { leaseHolder } from "../stages/lease.ts";
 import { removeSnapshot } from "../stages/snapshot.ts";
 import type { RecoverServices, Report } from "./recovery.ts";
@@ -15,6 +16,8 @@ export async function removeOrphans(services: RecoverServices, report: Report): 
   const isAtWork = async (runId: string): Promise<boolean> =>
     (await isAlive(services, runId)) || isSnapshotKept(services, runId);
   report.actions.push(...(await removeRemains(services, isAtWork)));
+  const { env } = services;
+  report.actions.push(...(await removeOrphanSockets({ env }, (id) => isAlive(services, id))));
 }
 
 /** What is left of its job is needed to get the work out of it. */

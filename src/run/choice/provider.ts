@@ -3,6 +3,8 @@ import type { Settings } from "../../config/settings.ts";
 import { type Failure, fail } from "../../core/failures.ts";
 import type { ProviderName } from "../../core/network.ts";
 import { type Result, ok } from "../../core/result.ts";
+import { loginUpstream } from "../../gateway/credentials/logins.ts";
+import { describeReference, parseReference } from "../../gateway/credentials/reference.ts";
 
 /** Names of model APIs for sentences. */
 export const PROVIDER_TITLES: Readonly<Record<ProviderName, string>> = {
@@ -16,7 +18,7 @@ export interface ChosenProvider {
   readonly provider: ProviderName;
   /** Base address of the upstream, without a slash at its end. */
   readonly upstream: string;
-  /** The reference to the credential; null where the upstream wants none. */
+  /** The reference to the credential, as it may be shown; null where the upstream wants none. */
   readonly credential: string | null;
 }
 
@@ -77,7 +79,12 @@ function withUpstream(
         cure: `Pass --${provider}-url URL, for example http://127.0.0.1:11434/v1, or set it in your own guardloop.toml.`,
       },
     );
-  const reference = settings.credential[provider];
-  const isNone = reference === undefined || reference === "none";
-  return ok({ provider, upstream, credential: isNone ? null : reference });
+  const reference = parseReference(settings.credential[provider] ?? "none");
+  if (!reference.ok)
+    return fail("config-invalid", `credential.${provider}: ${reference.error}`, {
+      cure: "See docs/credentials.md on the forms of a reference.",
+    });
+  if (reference.value.kind === "none") return ok({ provider, upstream, credential: null });
+  const credential = describeReference(reference.value);
+  return ok({ provider, upstream: loginUpstream(reference.value) ?? upstream, credential });
 }

@@ -4,6 +4,19 @@ import { DOCKER_SETUP, type RunSpec } from "../../core/run-spec.ts";
 import type { ContainerSpec } from "../../engine/port.ts";
 import { IN_CONTAINER, type RunPaths } from "../paths.ts";
 
+/** Socket files of the gateway that an agent's container gets; none by default. */
+export interface AgentSockets {
+  /** To the model API. */
+  readonly model?: string | undefined;
+}
+
+/** The file alone: with its directory the container could take the socket away and put its own there. */
+function socketMounts({ model }: AgentSockets): ContainerSpec["mounts"] {
+  return model === undefined
+    ? []
+    : [{ role: "model-socket", source: model, target: IN_CONTAINER.modelSocket, access: "ro" }];
+}
+
 /**
  * What a run's container is started with: a pure function of the spec and the run's own paths. Nothing of the user's
  * is mounted: not the principal checkout, not the leased worktree.
@@ -14,6 +27,7 @@ export function containerSpec(
   spec: RunSpec,
   paths: RunPaths,
   purpose: "agent" | "salvage",
+  sockets: AgentSockets = {},
 ): ContainerSpec {
   return {
     ...commonPart(spec, paths, purpose),
@@ -26,6 +40,7 @@ export function containerSpec(
       { role: "base-store", source: paths.store, target: IN_CONTAINER.store, access: "ro" },
       { role: "passwd", source: join(paths.job, "passwd"), target: "/etc/passwd", access: "ro" },
       { role: "group", source: join(paths.job, "group"), target: "/etc/group", access: "ro" },
+      ...socketMounts(sockets),
     ],
     env: {
       GUARDLOOP_ARTIFACTS: IN_CONTAINER.artifacts,

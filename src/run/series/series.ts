@@ -86,6 +86,8 @@ async function work(series: Series): Promise<void> {
       await waitAfterFailures(services, course, invocation.settings.run);
     }
     if (services.signal.aborted) return course.stop("Interrupted.");
+    const spent = services.gateway?.meter.exhausted();
+    if (spent !== undefined) return course.stop(spent);
     const run = await oneRun(series, turn);
     if (run.kind === "stopped") return;
     if (run.kind === "refused") return course.ranOut(run.failure);

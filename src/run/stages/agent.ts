@@ -4,6 +4,9 @@ import type { AgentEnding, DiskUse, RunSpec } from "../../core/run-spec.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
+import { egressLog } from "../egress/egress-log.ts";
+import { type RunGateway, openRunGateway } from "../egress/model-gateway.ts";
+import { redactorInUse } from "../logs/redactions-in-use.ts";
 import { containerSpec } from "../container/container.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
 import { watchContainer } from "../container/watched-container.ts";
@@ -57,20 +60,34 @@ async function runContainer(
   spec: RunSpec,
   first: DiskUse | undefined,
 ): Promise<Result<AgentEnding, Failure>> {
-  const container = containerSpec(spec, services.paths, "agent");
+  const redactor = await redactorInUse(services, spec.agent.passEnv);
+  await using log = egressLog(services, spec.runId, redactor);
+  const opened = await openRunGateway(services, spec, log.add);
+  if (!opened.ok) return opened;
+  await using gateway = opened.value;
+  const sockets = { model: gateway?.socketPath };
+  const container = containerSpec(spec, services.paths, "agent", sockets);
   const argv = services.engine.argv(container);
   await writeAtomic(
     services.paths.containerArgv,
     `${JSON.stringify({ version: 1, argv }, null, 2)}\n`,
   );
   const passed = passedVariables(services, spec);
-  return watchContainer(services, spec, {
+  const ended = await watchContainer(services, spec, {
+    ...(gateway === undefined ? {} : { onClocks: gateway.watch }),
     name: container.name,
     startedAt: services.now().toISOString(),
     limits: spec.limits,
     first,
     follow: (sink) => services.engine.run(container, sink, passed),
   });
+  return ended.ok && gateway !== undefined ? ok(withEgress(ended.value, gateway)) : ended;
+}
+
+function withEgress(ending: AgentEnding, gateway: RunGateway): AgentEnding {
+  const egress = gateway.totals();
+  const exhausted = ending.kind === "budget-limit" ? gateway.exhausted() : undefined;
+  return exhausted === undefined ? { ...ending, egress } : { ...ending, egress, exhausted };
 }
 
 function isGvisor({ engine }: RunSpec): boolean {

@@ -2,6 +2,7 @@ import { copyFile, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { GuestJob } from "../../core/artifacts.ts";
 import { fail } from "../../core/failures.ts";
+import { RELAY_PORTS } from "../../core/network.ts";
 import type { RunSpec } from "../../core/run-spec.ts";
 import { ok } from "../../core/result.ts";
 import { ensurePrivateDirectory } from "../../files/private-directory.ts";
@@ -68,6 +69,7 @@ export async function writeJob(
       versionArgv: spec.agent.versionArgv ?? [],
     },
     author: spec.agent.author,
+    relays: relaysOf(spec),
     overlayPaths,
     paths: {
       workspace: IN_CONTAINER.workspace,
@@ -84,6 +86,13 @@ export async function writeJob(
     `${JSON.stringify(exportOnly, null, 2)}\n`,
     0o644,
   );
+}
+
+/** What the container reaches of the gateway, at fixed ports. */
+function relaysOf({ gateway }: RunSpec): NonNullable<GuestJob["relays"]> {
+  return gateway === undefined
+    ? []
+    : [{ port: RELAY_PORTS.model, socket: IN_CONTAINER.modelSocket }];
 }
 
 /** Reads a run's frozen spec back, for recovery and for later commands. */

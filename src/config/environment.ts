@@ -1,6 +1,6 @@
-import { hostname, userInfo } from "node:os";
+import { hostname, tmpdir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
-import type { HostEnvironment } from "../core/environment.ts";
+import type { HostEnvironment, ProxySettings } from "../core/environment.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -55,12 +55,10 @@ export function readHostEnvironment(processEnv: Variables): HostEnvironment {
   const account = passwdEntry();
   const home = absolute(variables["HOME"]) ?? account?.homedir ?? "/nonexistent";
   const configHome = absolute(variables["XDG_CONFIG_HOME"]);
-  const stateHome = absolute(variables["XDG_STATE_HOME"]) ?? join(home, ".local", "state");
   return {
     path: variables["PATH"] ?? "",
     home,
-    stateDir: join(stateHome, "guardloop"),
-    configDir: join(configHome ?? join(home, ".config"), "guardloop"),
+    ...ownDirectories(variables, home),
     hostname: hostname(),
     noColor: (variables["NO_COLOR"] ?? "") !== "",
     user: account?.username ?? filled(variables["USER"]) ?? "unknown",
@@ -71,7 +69,22 @@ export function readHostEnvironment(processEnv: Variables): HostEnvironment {
     terminal: pick(variables, (name) => TERMINAL_NAMES.test(name), "keep-empty"),
     desktop: pick(variables, (name) => DESKTOP_NAMES.some((known) => known === name)),
     git: configHome === undefined ? {} : { XDG_CONFIG_HOME: configHome },
+    proxy: proxySettings(variables),
     read: (name) => (Object.hasOwn(variables, name) ? variables[name] : undefined),
+  };
+}
+
+function ownDirectories(
+  variables: Variables,
+  home: string,
+): Pick<HostEnvironment, "stateDir" | "configDir" | "runtimeDir" | "tempDir"> {
+  const stateHome = absolute(variables["XDG_STATE_HOME"]) ?? join(home, ".local", "state");
+  const configHome = absolute(variables["XDG_CONFIG_HOME"]) ?? join(home, ".config");
+  return {
+    stateDir: join(stateHome, "guardloop"),
+    configDir: join(configHome, "guardloop"),
+    runtimeDir: absolute(variables["XDG_RUNTIME_DIR"]),
+    tempDir: absolute(variables["TMPDIR"]) ?? tmpdir(),
   };
 }
 
@@ -82,6 +95,22 @@ function passwdEntry(): { readonly homedir: string; readonly username: string } 
   } catch {
     return undefined;
   }
+}
+
+/**
+ * As curl(1) does it: lower case wins, an empty variable counts as not set, and ALL_PROXY stands in for the other two.
+ * A certificate file that is named by a relative path is not looked for.
+ */
+function proxySettings(variables: Variables): ProxySettings {
+  const named = (name: string): string | undefined =>
+    filled(variables[name.toLowerCase()]) ?? filled(variables[name]);
+  const files = [variables["NODE_EXTRA_CA_CERTS"], variables["SSL_CERT_FILE"]].map(absolute);
+  return {
+    httpsProxy: named("HTTPS_PROXY") ?? named("ALL_PROXY"),
+    httpProxy: named("HTTP_PROXY") ?? named("ALL_PROXY"),
+    noProxy: named("NO_PROXY") ?? "",
+    caFiles: [...new Set(files.filter((file) => file !== undefined))],
+  };
 }
 
 function filled(value: string | undefined): string | undefined {

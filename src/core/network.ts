@@ -22,3 +22,18 @@ export const RELAY_PORTS = {
 
 /** What stands in for a credential inside the container. It opens nothing; the gateway takes it away. */
 export const PLACEHOLDER_KEY = "guardloop-placeholder-not-a-key";
+
+/**
+ * Base address of a model API as an agent is told it: OpenAI's clients want the version in it, the others add it
+ * themselves. The gateway puts what follows onto the upstream's base address, which for OpenAI has its own version.
+ *
+ * @param origin where the relay listens, for example `http://127.0.0.1:41080`.
+ */
+export function clientBaseUrl(provider: ProviderName, origin: string): string {
+  return `${origin}${clientBasePath(provider)}`;
+}
+
+/** What the paths of a client begin with before the part that follows the upstream's base address; may be empty. */
+export function clientBasePath(provider: ProviderName): "" | "/v1" {
+  return provider === "openai" || provider === "compatible" ? "/v1" : "";
+}

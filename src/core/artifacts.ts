@@ -15,6 +15,9 @@ export const SAID_BY_GUEST = "guardloop guest: ";
  */
 export const GUEST_EXPORTS = `${SAID_BY_GUEST}the agent has ended; exporting what it left.`;
 
+/** How the line begins by which the guest says that it begins a setup command; then `1 of 2: ` and the command. */
+export const SETUP_BEGINS = `${SAID_BY_GUEST}setup command `;
+
 /** How the agent's history was turned into patches. */
 export type HistoryShape =
   | { readonly kind: "linear" }
@@ -77,8 +80,10 @@ export interface Manifest {
 export interface GuestJob {
   readonly version: 1;
   readonly runId: string;
-  /** `run`: start the agent, then export. `export`: only export what is there (salvage). */
-  readonly mode: "run" | "export";
+  /** `run`: start the agent, then export. `export`: only export what is there (salvage). `setup`: only run commands. */
+  readonly mode: "run" | "export" | "setup";
+  /** Of the mode `setup`: lines for `sh -c`, one after another; the first that fails ends the job. */
+  readonly commands?: readonly string[];
   /**
    * `container`: the process namespace is the run's own, so every other process may be ended.
    * `none`: a test runs the guest outside a container.
@@ -105,7 +110,10 @@ export interface GuestJob {
   readonly author: { readonly name: string; readonly email: string };
   /** Relays to run while the agent works: from a port on 127.0.0.1 to a mounted socket. */
   readonly relays?: readonly { readonly port: number; readonly socket: string }[];
-  /** Untracked files the host put there; never swept into a commit. Relative paths. */
+  /**
+   * Untracked files the host put there; never swept into a commit. Relative paths; one with a slash at its end stands for
+   * everything below.
+   */
   readonly overlayPaths: readonly string[];
   readonly paths: {
     readonly workspace: string;

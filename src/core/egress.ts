@@ -36,6 +36,8 @@ export interface EgressEntry {
   readonly outcome: "answered" | "refused" | "failed" | "cut";
   /** For `refused` and `failed`: one sentence for a person. */
   readonly reason: string | null;
+  /** Of a connection that went through the host's own HTTPS proxy, which resolves the name: nobody here saw the address. */
+  readonly way?: "https-proxy";
   readonly requestBytes: number;
   readonly responseBytes: number;
   /** As the request named it; untrusted, bounded. */

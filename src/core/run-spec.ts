@@ -141,14 +141,14 @@ export interface SetupSpec {
   readonly commands: readonly string[];
   /** Host names, exact or `*.` and a suffix. */
   readonly allowHosts: readonly string[];
-  /** Paths in the repository that decide what the commands fetch. */
+  /** Globs of paths in the repository that decide what the commands fetch. */
   readonly lockfiles: readonly string[];
   /** Paths and globs of what is kept of the work tree; empty for everything that Git does not track. */
   readonly keep: readonly string[];
   /** Directories below HOME that are kept for the repository, written by setup only. */
   readonly caches: readonly string[];
   readonly limitMs: number;
-  /** Names the result: hash of image, commands, what is kept, and the lockfiles at the principal HEAD. */
+  /** Names the result; made of everything above but the time, the image, and the lockfiles at the principal HEAD. */
   readonly key: string;
 }
 

@@ -1,7 +1,8 @@
-/** The flow in its order; see ARCHITECTURE.md. */
+/** The flow in its order; see ARCHITECTURE.md. A run without setup commands has no stage `setup`. */
 export const STAGES = [
   "spec",
   "lease",
+  "setup",
   "snapshot",
   "agent",
   "collect",

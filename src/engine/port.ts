@@ -35,6 +35,11 @@ export interface ContainerSpec {
   readonly pids: number;
   readonly tmpBytes: number;
   readonly homeBytes: number;
+  /**
+   * Directories below HOME, outermost first, in which something is mounted. An engine would make them for root; as file
+   * systems of their own in memory they belong to the user.
+   */
+  readonly homeDirectories?: readonly string[];
   readonly mounts: readonly Mount[];
   /** The whole environment; values are seen in the process list, so no secret belongs here. */
   readonly env: Readonly<Record<string, string>>;

@@ -108,7 +108,9 @@ function fileSystemArguments(spec: ContainerSpec, dialect: Dialect): readonly st
   return [
     "--read-only",
     `--tmpfs=/tmp:${tmpfsOptions(spec.tmpBytes, owner)}`,
-    `--tmpfs=/guardloop/home:${tmpfsOptions(spec.homeBytes, owner)}`,
+    ...["", ...(spec.homeDirectories ?? []).map((path) => `/${path}`)].map(
+      (path) => `--tmpfs=/guardloop/home${path}:${tmpfsOptions(spec.homeBytes, owner)}`,
+    ),
     ...spec.mounts.map((mount) => `--mount=${mountArgument(mount)}`),
   ];
 }

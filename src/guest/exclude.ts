@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { asListed, pathBytes } from "./nul-separated.ts";
 
 /**
- * Paths that are never swept into a commit: overlay files, and directories that hold a repository's data. The
+ * Paths that are never swept into a commit: overlay files, directories with everything below them, and directories that
+ * hold a repository's data. The
  * patterns only save work. A .gitignore of the agent's outranks them, so whoever sweeps looks at the result too.
  */
 export interface Exclude {
@@ -15,12 +16,14 @@ export interface Exclude {
   readonly add: (listedPath: string) => Promise<void>;
 }
 
-/** @param overlayPaths relative to the workspace, UTF-8. */
+/** @param overlayPaths relative to the workspace, UTF-8; a slash at the end stands for everything below. */
 export async function makeExclude(
   gitDir: string,
   overlayPaths: readonly string[],
 ): Promise<Exclude> {
-  const paths = new Set(overlayPaths.map(asListed));
+  const listed = overlayPaths.map(asListed);
+  const trees = new Set(listed.filter((path) => path.endsWith("/")).map(withoutSlash));
+  const paths = new Set(listed.map(withoutSlash));
   const above = new Set([...paths].flatMap(directoriesAbove));
   const write = async (): Promise<void> => {
     await mkdir(join(gitDir, "info"), { recursive: true });
@@ -29,7 +32,8 @@ export async function makeExclude(
   };
   await write();
   return {
-    has: (path) => paths.has(path),
+    has: (path) =>
+      paths.has(path) || (trees.size > 0 && directoriesAbove(path).some((one) => trees.has(one))),
     hasBelow: (directory) => above.has(directory),
     isEmpty: () => paths.size === 0,
     async add(path) {
@@ -47,6 +51,10 @@ export function anchoredPattern(path: string): string | undefined {
     .replaceAll(/[\\*?[\]]/g, "\\$&")
     .replace(/ +$/, (blanks) => blanks.replaceAll(" ", "\\ "));
   return `/${escaped}\n`;
+}
+
+function withoutSlash(path: string): string {
+  return path.replace(/\/$/, "");
 }
 
 function directoriesAbove(path: string): readonly string[] {

@@ -27,7 +27,8 @@ export async function readJob(path: string): Promise<Result<GuestJob, string>> {
 /** Field, check, and what to say when the check fails. */
 const CHECKS: readonly (readonly [string, (value: unknown) => boolean, string])[] = [
   ["version", (value) => value === 1, "is not 1"],
-  ["mode", isOneOf("run", "export"), "is neither `run` nor `export`"],
+  ["mode", isOneOf("run", "export", "setup"), "is none of `run`, `export` and `setup`"],
+  ["commands", (value) => value === undefined || isStringList(value), "is not a list of strings"],
   ["isolation", isOneOf("container", "none"), "is neither `container` nor `none`"],
   ["base", (value) => typeof value === "string" && OBJECT_ID.test(value), "is not an object id"],
   ["runId", (value) => typeof value === "string", "is not a string"],

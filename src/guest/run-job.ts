@@ -9,6 +9,7 @@ import { readLimitsHit } from "./limits-hit.ts";
 import { preflight } from "./preflight.ts";
 import { artifactProblems } from "./required-artifacts.ts";
 import type { Say } from "./say.ts";
+import { runSetup } from "./setup.ts";
 import type { StopRequest } from "./stop-request.ts";
 
 export interface GuestProcess {
@@ -19,8 +20,12 @@ export interface GuestProcess {
   readonly stop: StopRequest;
 }
 
-/** Checks, runs the agent, exports; or only exports. Says why on every status but 0. */
-export async function runJob(job: GuestJob, guest: GuestProcess): Promise<GuestExit> {
+/**
+ * Checks, runs the agent, exports; or only exports, or only runs the commands of a setup phase. Says why on every status
+ * but 0.
+ */
+export async function runJob(job: GuestJob, guest: GuestProcess): Promise<number> {
+  if (job.mode === "setup") return runSetup(job, guest);
   const found = await preflight(job, guest.env);
   const ready =
     found.ok && job.mode === "run" ? await prepareHome(guest.env.HOME ?? "", job) : found;

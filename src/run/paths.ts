@@ -28,6 +28,10 @@ export interface RunPaths {
   /** What went through the gateway, one request a line; of the setup phase too. */
   readonly egress: string;
   readonly setupLog: string;
+  /** Everything the setup phase makes while it goes on. */
+  readonly setup: string;
+  /** What setup phases have made, over all runs; see `setupPlace`. */
+  readonly setups: string;
   readonly containerArgv: string;
   readonly snapshotManifest: string;
   /** Untracked files that were let into the snapshot, for validating the result with the same ones. */
@@ -62,6 +66,8 @@ export function runPaths(stateDir: string, runId: string): RunPaths {
     agentEvents: join(root, "agent.jsonl"),
     egress: join(root, "egress.jsonl"),
     setupLog: join(root, "setup.log"),
+    setup: join(root, "setup"),
+    setups: join(stateDir, "setup"),
     containerArgv: join(root, "container.json"),
     snapshotManifest: join(root, "snapshot-manifest.json"),
     overlay: join(root, "overlay"),

@@ -46,7 +46,7 @@ export function containerSpec(
       GUARDLOOP_ARTIFACTS: IN_CONTAINER.artifacts,
       GUARDLOOP_PROMPT: IN_CONTAINER.prompt,
       GUARDLOOP_RUN_ID: spec.runId,
-      ...HOME_AND_LANGUAGE,
+      ...CONTAINER_LANGUAGE,
     },
     passEnv: purpose === "agent" ? spec.agent.passEnv : [],
     argv: [
@@ -57,10 +57,11 @@ export function containerSpec(
   };
 }
 
-const HOME_AND_LANGUAGE = { HOME: IN_CONTAINER.home, TMPDIR: "/tmp", LANG: "C.UTF-8" } as const;
+/** Where a container's programs find what is theirs, and how they speak. */
+export const CONTAINER_LANGUAGE = { HOME: IN_CONTAINER.home, TMPDIR: "/tmp", LANG: "C.UTF-8" } as const;
 
 /** What every container of a run has: name, labels, user, limits. */
-function commonPart(spec: RunSpec, paths: RunPaths, purpose: ContainerPurpose) {
+export function commonPart(spec: RunSpec, paths: RunPaths, purpose: ContainerPurpose) {
   const { uid, gid, ...limits } = spec.container;
   return {
     name: containerName(spec.runId, purpose),
@@ -89,7 +90,7 @@ export function validationSpec(spec: RunSpec, paths: RunPaths, line: string): Co
       { role: "passwd", source: at("etc/passwd"), target: "/etc/passwd", access: "ro" },
       { role: "group", source: at("etc/group"), target: "/etc/group", access: "ro" },
     ],
-    env: { GUARDLOOP_RUN_ID: spec.runId, CI: "true", ...HOME_AND_LANGUAGE },
+    env: { GUARDLOOP_RUN_ID: spec.runId, CI: "true", ...CONTAINER_LANGUAGE },
     passEnv: [],
     argv: ["sh", "-c", line],
   };

@@ -10,12 +10,14 @@ const LONGEST_PAUSE_MS = 120_000;
 const PAUSE_FACTOR = 10;
 
 /** What the container can write to on the host's disk. */
-function writable({ workspace, outbox }: RunPaths): readonly string[] {
+export type WrittenPaths = Pick<RunPaths, "workspace" | "outbox">;
+
+function writable({ workspace, outbox }: WrittenPaths): readonly string[] {
   return [workspace, outbox];
 }
 
 /** Measures a snapshot that nothing has written to yet: what it has grown by later counts from here. */
-export async function firstDiskUse(paths: RunPaths): Promise<DiskUse> {
+export async function firstDiskUse(paths: WrittenPaths): Promise<DiskUse> {
   const limit = { bytes: Infinity, entries: Infinity };
   const { signal } = new AbortController();
   const { use } = await diskUse(writable(paths), { limit, pace: "at-once", signal });
@@ -33,7 +35,7 @@ export interface DiskWatchOptions {
  * limit. The larger the tree, the rarer the looks. What an agent writes between two of them is not in it, nor is a file
  * that was removed and is still open.
  */
-export function watchDisk(paths: RunPaths, { first, limits, onOver }: DiskWatchOptions) {
+export function watchDisk(paths: WrittenPaths, { first, limits, onOver }: DiskWatchOptions) {
   const stop = new AbortController();
   const limit = {
     bytes: first.bytes + (limits.diskBytes ?? Infinity),

@@ -1,7 +1,6 @@
-import { cp, lstat, mkdir, rm } from "node:fs/promises";
+import { cp, lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Failure, fail } from "../../core/failures.ts";
-import { LIMITS } from "../../core/limits.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type {
   RunSpec,
@@ -14,10 +13,7 @@ import type { SnapshotLayout } from "../../git/snapshot.ts";
 import { startClocks } from "../container/clocks.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
 import { validationSpec } from "../container/container.ts";
-import { boundedLog } from "../logs/bounded-log.ts";
-import { TEXT_MARK } from "../logs/cut-mark.ts";
-import { redactorInUse } from "../logs/redactions-in-use.ts";
-import type { Redactor } from "../logs/redactor.ts";
+import { type CommandLog, commandLog } from "../logs/command-log.ts";
 import { IN_CONTAINER } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import { proveGone } from "../stages/collect.ts";
@@ -43,7 +39,10 @@ export async function validate(
   try {
     const ready = await makeWorkspace(services, request);
     if (!ready.ok) return ready;
-    await using log = await validationLog(services, request.spec);
+    await using log = await commandLog(services, request.spec, {
+      path: services.paths.validationLog,
+      of: "validation",
+    });
     return await inContainerSlot(services, { spec: request.spec, onInterrupt: "fail" }, () =>
       runCommands(services, request, log),
     );
@@ -89,7 +88,7 @@ async function copyKeptOverlay(from: string, to: string): Promise<void> {
 async function runCommands(
   services: RunServices,
   request: ValidationRequest,
-  log: ValidationLog,
+  log: CommandLog,
 ): Promise<Result<Validation, Failure>> {
   const results: ValidationResult[] = [];
   for (const command of request.commands) {
@@ -111,7 +110,7 @@ async function runCommands(
 async function runCommand(
   services: RunServices,
   { spec }: ValidationRequest,
-  { command, log }: { readonly command: ValidationCommand; readonly log: ValidationLog },
+  { command, log }: { readonly command: ValidationCommand; readonly log: CommandLog },
 ): Promise<Result<ValidationResult, Failure>> {
   const { engine } = services;
   const container = validationSpec(spec, services.paths, command.line);
@@ -147,46 +146,4 @@ function outcomeOf(
   if (limit !== undefined || !end.ok) return "timed-out";
   if (end.value.exitCode === 0) return "passed";
   return end.value.outOfMemory ? "out-of-memory" : "failed";
-}
-
-type ValidationLog = Awaited<ReturnType<typeof validationLog>>;
-
-/** Keeps what the commands print, bounded and without credentials in use; an earlier validation's is gone. */
-async function validationLog(services: RunServices, spec: RunSpec) {
-  const { validationLog: path } = services.paths;
-  await rm(path, { force: true });
-  const redactor = await redactorInUse(services, spec.agent.passEnv);
-  const limitBytes = spec.limits.logBytes ?? LIMITS.agentLogBytes;
-  const onTrouble = (reason: string): void => {
-    const text = `The log of the validation cannot be written (${reason}); the validation goes on without it. Look at the disk of ${services.env.stateDir}.`;
-    services.report({ type: "notice", runId: spec.runId, text });
-  };
-  const log = boundedLog({ path, limitBytes, mark: TEXT_MARK, onTrouble });
-  return {
-    /** For one command after another. */
-    begin(head: string) {
-      log.add(Buffer.from(redactor.text(head)));
-      return cleanOutput(
-        redactor,
-        (clean) => log.add(clean),
-        () => log.settle(),
-      );
-    },
-    [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
-  };
-}
-
-function cleanOutput(
-  redactor: Redactor,
-  write: (clean: Buffer) => void,
-  settle: () => Promise<void>,
-) {
-  const streams = { stdout: redactor.stream(), stderr: redactor.stream() };
-  return {
-    add: (stream: "stdout" | "stderr", chunk: Buffer): void => write(streams[stream].add(chunk)),
-    async end(): Promise<void> {
-      for (const stream of Object.values(streams)) write(stream.end());
-      await settle();
-    },
-  };
 }

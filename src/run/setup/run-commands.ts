@@ -1,0 +1,149 @@
+import { type Failure, fail } from "../../core/failures.ts";
+import type { EgressEntry } from "../../core/egress.ts";
+import { type Result, ok } from "../../core/result.ts";
+import type { RunSpec, SetupSpec } from "../../core/run-spec.ts";
+import { visible } from "../../core/visible.ts";
+import { type Clock, startClocks } from "../container/clocks.ts";
+import { firstDiskUse, watchDisk } from "../container/disk-watch.ts";
+import { egressLog } from "../egress/egress-log.ts";
+import { openProxy } from "../egress/host-proxy.ts";
+import { commandLog } from "../logs/command-log.ts";
+import { redactorInUse } from "../logs/redactions-in-use.ts";
+import type { RunServices } from "../services.ts";
+import { minutes } from "../stages/agent.ts";
+import { proveGone } from "../stages/collect.ts";
+import { placeOf } from "./setup-place.ts";
+import { setupContainer, setupWorkspace } from "./setup-container.ts";
+import { setupOutput } from "./setup-output.ts";
+
+const SHOWN_HOSTS = 5;
+
+/**
+ * Runs the setup commands over their work tree, in one container with nothing but the proxy to its hosts. What ended it and
+ * with which status is the engine's word.
+ *
+ * @returns `setup-failed` with the command, its status and last lines, and the hosts that were refused to it.
+ */
+export async function runSetupCommands(
+  services: RunServices,
+  spec: RunSpec,
+  setup: SetupSpec,
+): Promise<Result<void, Failure>> {
+  const { runId } = spec;
+  const redactor = await redactorInUse(services, spec.agent.passEnv);
+  await using egress = egressLog(services, runId, redactor);
+  const refused = new Set<string>();
+  const onEntry = (entry: EgressEntry): void => {
+    if (entry.outcome === "refused" && entry.status !== 200)
+      refused.add(visible(entry.host, "one-line"));
+    egress.add(entry);
+  };
+  const { allowHosts } = setup;
+  const opened = await openProxy(services, { runId, phase: "setup", allowHosts, onEntry });
+  if (!opened.ok) return opened;
+  await using proxy = opened.value;
+  const ended = await runContainer(services, spec, { setup, socketPath: proxy.socketPath });
+  if (!ended.ok) return ended;
+  if (ended.value.kind === "done") return ok(undefined);
+  return refuse(ended.value, { setup, spec, refused: [...refused] });
+}
+
+type Ended =
+  | { readonly kind: "done" }
+  | {
+      readonly kind: "failed";
+      readonly clock: Clock | undefined;
+      readonly exitCode: number;
+      readonly outOfMemory: boolean;
+      /** From 1; 0 when none had begun. */
+      readonly command: number;
+      readonly lastLines: readonly string[];
+    };
+
+async function runContainer(
+  services: RunServices,
+  spec: RunSpec,
+  { setup, socketPath }: { readonly setup: SetupSpec; readonly socketPath: string },
+): Promise<Result<Ended, Failure>> {
+  const { engine, paths } = services;
+  const container = setupContainer(spec, paths, socketPath);
+  const removed = await engine.remove(container.name);
+  if (!removed.ok) return removed;
+  await using log = await commandLog(services, spec, { path: paths.setupLog, of: "setup" });
+  const written = log.begin("");
+  const output = setupOutput(setup.commands.length, (number) => {
+    const text = `Setup ${number} of ${setup.commands.length}: ${setup.commands[number - 1] ?? ""}`;
+    services.report({ type: "notice", runId: spec.runId, text });
+  });
+  const writable = { workspace: setupWorkspace(paths), outbox: placeOf(paths, spec).caches };
+  using clocks = startClocks(
+    { wallMs: setup.limitMs, idleMs: Number.POSITIVE_INFINITY },
+    { signal: services.signal, onLimit: (signal) => void engine.signal(container.name, signal) },
+  );
+  using disk = watchDisk(writable, {
+    first: await firstDiskUse(writable),
+    limits: spec.limits,
+    onOver: () => clocks.end("disk-limit"),
+  });
+  const end = await engine.run(
+    container,
+    {
+      onOutput(stream, chunk) {
+        written.add(stream, chunk);
+        output.add(stream, chunk);
+      },
+    },
+    {},
+  );
+  disk[Symbol.dispose]();
+  await written.end();
+  const gone = await proveGone(services, container.name);
+  if (!gone.ok) return gone;
+  const clock = clocks.reached();
+  if (!end.ok && clock === undefined) return end;
+  const exitCode = end.ok ? end.value.exitCode : -1;
+  if (clock === undefined && exitCode === 0) return ok({ kind: "done" });
+  const outOfMemory = end.ok && end.value.outOfMemory;
+  return ok({ kind: "failed", clock, exitCode, outOfMemory, ...output.end() });
+}
+
+function refuse(
+  ended: Extract<Ended, { readonly kind: "failed" }>,
+  at: {
+    readonly setup: SetupSpec;
+    readonly spec: RunSpec;
+    readonly refused: readonly string[];
+  },
+): Result<never, Failure> {
+  if (ended.clock === "interrupted")
+    return fail("interrupted", "The run was interrupted while the setup commands ran.");
+  const { setup, refused } = at;
+  const { command, lastLines } = ended;
+  const line = setup.commands[command - 1];
+  const which =
+    line === undefined
+      ? "The container of the setup commands"
+      : `Setup command ${command} of ${setup.commands.length} (${line})`;
+  const more = refused.length > SHOWN_HOSTS ? ` and ${refused.length - SHOWN_HOSTS} more` : "";
+  const hosts =
+    refused.length === 0
+      ? ""
+      : ` The commands were refused ${refused.slice(0, SHOWN_HOSTS).join(", ")}${more}: add what they need to setup.allow_hosts.`;
+  return fail("setup-failed", `${which} ${howItEnded(ended, at)}.${hosts}`, {
+    cure: "Read `guardloop logs RUN --setup`, then correct setup.commands or setup.allow_hosts.",
+    details: lastLines,
+  });
+}
+
+function howItEnded(
+  { clock, exitCode, outOfMemory }: Extract<Ended, { readonly kind: "failed" }>,
+  { setup, spec }: { readonly setup: SetupSpec; readonly spec: RunSpec },
+): string {
+  if (clock === "disk-limit")
+    return "was ended because the setup commands wrote more than limits.disk or limits.files allow";
+  if (clock !== undefined)
+    return `was ended because the setup commands took longer than ${minutes(setup.limitMs)} (setup.minutes)`;
+  if (outOfMemory)
+    return `was ended at its memory limit of ${Math.round(spec.container.memoryBytes / 2 ** 20)} MiB`;
+  return `ended with status ${exitCode}`;
+}

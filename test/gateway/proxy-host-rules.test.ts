@@ -1,0 +1,58 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { isAllowed, plainName, readTarget } from "../../src/gateway/proxy/host-rules.ts";
+
+const allows = (host: string, ...rules: string[]): boolean =>
+  isAllowed(plainName(host) ?? "", rules);
+
+describe("an exact rule", () => {
+  test.each([
+    ["registry.npmjs.org", true],
+    ["REGISTRY.npmjs.ORG", true],
+    ["registry.npmjs.org.", true],
+    ["evil-registry.npmjs.org", false],
+    ["registry.npmjs.org.evil.example", false],
+    ["x.registry.npmjs.org", false],
+    ["npmjs.org", false],
+    ["registry.npmjs.org..", false],
+  ])("registry.npmjs.org for %s: %s", (host, expected) => {
+    expect(allows(host, "registry.npmjs.org")).toBe(expected);
+  });
+});
+
+describe("a suffix rule", () => {
+  test.each([
+    ["a.example.org", true],
+    ["a.b.example.org", true],
+    ["A.Example.ORG.", true],
+    ["example.org", false],
+    ["evilexample.org", false],
+    [".example.org", false],
+    ["a.example.org.evil.example", false],
+    ["*.example.org", false],
+  ])("*.example.org for %s: %s", (host, expected) => {
+    expect(allows(host, "*.example.org")).toBe(expected);
+  });
+});
+
+test("names in other scripts are compared as the network has them", () => {
+  expect(allows("bücher.example", "xn--bcher-kva.example")).toBe(true);
+  expect(allows("xn--bcher-kva.example", "bücher.example")).toBe(true);
+  // Full-width letters and dots are the same name to a resolver.
+  expect(allows("ｒegistry。npmjs.org", "registry.npmjs.org")).toBe(true);
+  // A letter that only looks the same is another one.
+  expect(allows("registrу.npmjs.org", "registry.npmjs.org")).toBe(false);
+});
+
+test("whatever is asked for, what passes as a host is a plain name that no rule but its own lets in", () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const target = readTarget(`${text}:443`);
+      if (target.kind !== "host") return;
+      expect(target.host).toMatch(/^[a-z0-9_.-]+$/);
+      expect(isAllowed(target.host, ["registry.npmjs.org", "*.example.org"])).toBe(
+        target.host === "registry.npmjs.org" || target.host.endsWith(".example.org"),
+      );
+    }),
+  );
+});

@@ -58,7 +58,11 @@ export function containerSpec(
 }
 
 /** Where a container's programs find what is theirs, and how they speak. */
-export const CONTAINER_LANGUAGE = { HOME: IN_CONTAINER.home, TMPDIR: "/tmp", LANG: "C.UTF-8" } as const;
+export const CONTAINER_LANGUAGE = {
+  HOME: IN_CONTAINER.home,
+  TMPDIR: "/tmp",
+  LANG: "C.UTF-8",
+} as const;
 
 /** What every container of a run has: name, labels, user, limits. */
 export function commonPart(spec: RunSpec, paths: RunPaths, purpose: ContainerPurpose) {

@@ -1,4 +1,4 @@
-import type { AgentAdapter, Launch } from "../../agents/port.ts";
+import type { AgentAdapter } from "../../agents/port.ts";
 import type { ResolvedSettings } from "../../config/load.ts";
 import type { Settings } from "../../config/settings.ts";
 import { type Failure, fail } from "../../core/failures.ts";
@@ -14,6 +14,7 @@ import {
 import { type Head, type Principal, readHead } from "../../git/principal.ts";
 import { containerUser } from "../container/container-user.ts";
 import { IN_CONTAINER } from "../paths.ts";
+import { agentPart } from "./agent-part.ts";
 import { renderPrompt } from "./prompt.ts";
 import type { SeriesShape } from "./shape.ts";
 
@@ -99,12 +100,6 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     network: settings.network.mode,
   });
   if (!prompt.ok) return prompt;
-  const launch = invocation.adapter.launch({
-    promptPath: IN_CONTAINER.prompt,
-    prompt: prompt.value,
-    model: settings.agent.model,
-    extraArgs: settings.agent.command,
-  });
   const { id, topLevel, commonDir, name } = { ...principal, id: principal.repositoryId };
   return ok({
     version: 1,
@@ -112,7 +107,7 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     branch: head.branch,
     principalHead: head.commit,
     ...made,
-    agent: agentPart(invocation, launch),
+    agent: agentPart(invocation, prompt.value),
     prompt: prompt.value,
     engine: enginePart(invocation.engine),
     image: {
@@ -155,18 +150,6 @@ export function validationCommands(settings: Settings): readonly ValidationComma
     line,
     limitMs: Math.round((minutes ?? settings.validate.minutes) * 60_000),
   }));
-}
-
-function agentPart({ settings, adapter }: Invocation, launch: Launch): RunSpec["agent"] {
-  return {
-    name: adapter.name,
-    argv: launch.argv,
-    env: launch.env,
-    homeFiles: launch.homeFiles,
-    versionArgv: adapter.versionArgv,
-    passEnv: settings.agent.passEnv,
-    author: { name: settings.agent.authorName, email: settings.agent.authorEmail },
-  };
 }
 
 function enginePart({ kind, version, runtime, rights, setup }: EngineFacts): RunSpec["engine"] {

@@ -2,6 +2,7 @@ import { copyFile, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { GuestJob } from "../../core/artifacts.ts";
 import { fail } from "../../core/failures.ts";
+import { RELAY_PORTS } from "../../core/network.ts";
 import type { RunSpec } from "../../core/run-spec.ts";
 import { ok } from "../../core/result.ts";
 import { ensurePrivateDirectory } from "../../files/private-directory.ts";
@@ -66,8 +67,10 @@ export async function writeJob(
       env: spec.agent.env,
       homeFiles: spec.agent.homeFiles,
       versionArgv: spec.agent.versionArgv ?? [],
+      ...furtherTurns(spec.agent),
     },
     author: spec.agent.author,
+    relays: relaysOf(spec),
     overlayPaths,
     paths: {
       workspace: IN_CONTAINER.workspace,
@@ -84,6 +87,34 @@ export async function writeJob(
     `${JSON.stringify(exportOnly, null, 2)}\n`,
     0o644,
   );
+}
+
+/** One reminder is a help; a second one would be an agent that does not listen. */
+const REMINDERS = 1;
+/** The wall clock stands still while a limit is waited for, so something else must bound it. */
+const WAITS_FOR_LIMIT = 50;
+
+function furtherTurns({
+  reminderArgv,
+  afterLimitArgv,
+}: RunSpec["agent"]): Pick<GuestJob["agent"], "reminder" | "afterLimit"> {
+  const socket = IN_CONTAINER.modelSocket;
+  return {
+    ...(reminderArgv === undefined ? {} : { reminder: { argv: reminderArgv, most: REMINDERS } }),
+    ...(afterLimitArgv === undefined
+      ? {}
+      : { afterLimit: { argv: afterLimitArgv, most: WAITS_FOR_LIMIT, socket } }),
+  };
+}
+
+/** The sockets that are mounted, each with its port in the container. */
+function relaysOf(spec: RunSpec): NonNullable<GuestJob["relays"]> {
+  const model = { port: RELAY_PORTS.model, socket: IN_CONTAINER.modelSocket };
+  const proxy = { port: RELAY_PORTS.proxy, socket: IN_CONTAINER.proxySocket };
+  return [
+    ...(spec.network === "gateway" ? [model] : []),
+    ...((spec.allowHosts ?? []).length > 0 ? [proxy] : []),
+  ];
 }
 
 /** Reads a run's frozen spec back, for recovery and for later commands. */

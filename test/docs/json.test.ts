@@ -84,6 +84,21 @@ async function setUp(): Promise<void> {
     await call(world, command);
   await call(world, "notify --notify-command true --notify-url http://127.0.0.1:9/");
   await call(world, "config", { GUARD_MEMORY: "2g" });
+  await explaining();
+}
+
+/** With nothing opened, and with everything. */
+async function explaining(): Promise<void> {
+  await call(world, "explain");
+  world.write(".env", "TOKEN=1\n");
+  world.write("local.txt", "notes\n");
+  const budgets = ["", "all-"].flatMap((of) =>
+    ["requests", "input-tokens", "output-tokens", "usd"].map((what) => `--budget-${of}${what} 1`),
+  );
+  const opened = "--overlay ** --setup true --pass-env PATH --disk 20g --files 2000000";
+  await call(world, `explain --agent codex --network gateway ${opened} ${budgets.join(" ")}`);
+  rmSync(join(world.repo, ".env"));
+  rmSync(join(world.repo, "local.txt"));
 }
 
 /** Two runs in a stack with findings, a link and validations, then every decision about them. */

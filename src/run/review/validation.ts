@@ -155,7 +155,7 @@ type ValidationLog = Awaited<ReturnType<typeof validationLog>>;
 async function validationLog(services: RunServices, spec: RunSpec) {
   const { validationLog: path } = services.paths;
   await rm(path, { force: true });
-  const redactor = await redactorInUse(services, spec.agent.passEnv);
+  const redactor = await redactorInUse(services, spec);
   const limitBytes = spec.limits.logBytes ?? LIMITS.agentLogBytes;
   const onTrouble = (reason: string): void => {
     const text = `The log of the validation cannot be written (${reason}); the validation goes on without it. Look at the disk of ${services.env.stateDir}.`;

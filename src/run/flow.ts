@@ -74,7 +74,7 @@ async function cutShort(
 }
 
 async function flow(given: RunServices, spec: RunSpec): Promise<Result<FinishedRun, Stop>> {
-  const redactor = await redactorInUse(given, spec.agent.passEnv);
+  const redactor = await redactorInUse(given, spec);
   const services = reportingWithout(redactor, given);
   const started: Started = { runId: spec.runId, spec };
   return endFlow(services, started, cleaned(redactor, await upToImport(services, started)));
@@ -131,10 +131,11 @@ async function upToImport(
   return step(services, importStage, collected.value);
 }
 
-/** What a run tells on its way reaches terminals and the logs of CI, and may quote what came out of a container. */
+/** Services whose stages share the redactor. What a run tells on its way reaches terminals and the logs of CI, and may quote what came out of a container. */
 export function reportingWithout(redactor: Redactor, services: RunServices): RunServices {
   return {
     ...services,
+    redactor,
     // The recorder of the agent's output has cleaned that itself, as a stream.
     report: (progress) =>
       services.report(progress.type === "agent-output" ? progress : redactor.data(progress)),

@@ -60,7 +60,7 @@ async function runContainer(
   spec: RunSpec,
   first: DiskUse | undefined,
 ): Promise<Result<AgentEnding, Failure>> {
-  const redactor = await redactorInUse(services, spec.agent.passEnv);
+  const redactor = await redactorInUse(services, spec);
   await using log = egressLog(services, spec.runId, redactor);
   const opened = await openRunGateway(services, spec, log.add);
   if (!opened.ok) return opened;

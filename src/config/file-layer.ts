@@ -63,7 +63,9 @@ function judge(item: TomlItem): Judged {
   if (bad === undefined && isWritten(item.value))
     return { kind: "value", key: setting.key, written: item.value };
   const at = typeof bad === "number" ? item.elementsAt[bad] : undefined;
-  return wrong(`${dotted} = ${showToml(item.value)}: expected ${setting.expects}.`, at);
+  // What may hold a secret is not repeated, not even where it is wrong.
+  const shown = isWritten(item.value) ? setting.shown(item.value) : item.value;
+  return wrong(`${dotted} = ${showToml(shown)}: expected ${setting.expects}.`, at);
 }
 
 function isSection(name: string): boolean {

@@ -2,6 +2,7 @@ import { type Failure, fail } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
 import { type ConfigFile, readFileLayer } from "./file-layer.ts";
 import { EMPTY_LAYER, type Layer } from "./layer.ts";
+import { misplaced } from "./own-file-only.ts";
 import type { Written } from "./setting.ts";
 import type { Settings } from "./settings.ts";
 import { type AnySetting, SETTINGS, type SettingKey, assemble } from "./table.ts";
@@ -54,9 +55,11 @@ export function loadSettings(request: LoadRequest): Result<ResolvedSettings, Fai
     ["environment", readGuardLayer(request.guard)],
     ["user file", userFile === undefined ? EMPTY_LAYER : readFileLayer(userFile)],
   ];
-  const problems = [...ownLayers.map(([, layer]) => layer), repository].flatMap(
-    (layer) => layer.problems,
-  );
+  const written = [...ownLayers, ["repository file", repository] as const];
+  const problems = written.flatMap(([origin, layer]) => [
+    ...layer.problems,
+    ...(origin === "user file" ? [] : misplaced(layer)),
+  ]);
   if (problems.length > 0) return invalid(problems);
 
   const usable =

@@ -34,6 +34,12 @@ interface SettingSpec<Key extends string, T> {
    * user has trusted that file: a repository must not be able to open its own cage.
    */
   readonly loosening: Loosening<T> | "never";
+  /** Values that only the user's own file may hold: not the environment, no flag, and no repository, trusted or not. */
+  readonly ownFileOnly?: {
+    /** Begins the sentence that refuses one. */
+    readonly why: string;
+    readonly test: (written: Written) => boolean;
+  };
   /** How a value that may hold a secret stands in output and in records; without it, as written. */
   readonly shown?: (written: Written) => Written;
 }

@@ -9,7 +9,7 @@ export interface Rates {
 }
 
 export interface ModelPrice {
-  /** The model's name, or the beginning of names and a `*`. */
+  /** The model's name without a date, or the beginning of names and a `*`. */
   readonly model: string;
   readonly rates: Rates;
   /** What a whole request costs whose input is longer than this. */

@@ -115,7 +115,20 @@ function credentialSetting<const Name extends string>(
       when: "for any other value",
       test: (reference) => (reference ?? "") !== of.standard,
     },
+    // A program on the host, with the user's own environment: nobody else may name it, not even a trusted file.
+    ownFileOnly: {
+      why: "a command: runs on your machine",
+      test: (written) => String(written).startsWith("command:"),
+    },
+    shown: (written) => shownReference(String(written)),
   });
+}
+
+/** Of a command only its program; and nothing of what is no reference, since it may be the key itself. */
+function shownReference(text: string): string {
+  const program = /^command:\s*(\S+)(\s)?/.exec(text);
+  if (program !== null) return `command:${program[1]}${program[2] === undefined ? "" : " …"}`;
+  return text === "" || REFERENCE.test(text) ? text : "(hidden)";
 }
 
 export const openaiCredential = credentialSetting("openai", {

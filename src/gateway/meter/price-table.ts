@@ -9,17 +9,18 @@ export function withOwnPrices(standard: PriceTable, own: PriceTable): PriceTable
   return [...standard.filter(({ model }) => !replaced.has(model)), ...own];
 }
 
-/** The row of the model's very name, else the longest beginning that fits; undefined without a price. */
-export function priceOf(table: PriceTable, model: string): ModelPrice | undefined {
-  const fitting = table.filter((row) =>
-    row.model.endsWith("*") ? model.startsWith(row.model.slice(0, -1)) : row.model === model,
-  );
-  return fitting.toSorted((a, b) => weight(b) - weight(a))[0];
-}
+/** `-20250929` or `-2025-08-07`: a snapshot of a model has the model's price. */
+const DATE = /-20\d{2}(?:\d{4}|-\d{2}-\d{2})$/;
 
-/** An exact name weighs more than any beginning. */
-function weight({ model }: ModelPrice): number {
-  return model.endsWith("*") ? model.length : Number.MAX_SAFE_INTEGER;
+/** The row of the model's very name, or of its name without a date, else the longest beginning that fits. */
+export function priceOf(table: PriceTable, model: string): ModelPrice | undefined {
+  const named = (name: string): ModelPrice | undefined => table.find((row) => row.model === name);
+  const exact = named(model) ?? named(model.replace(DATE, ""));
+  if (exact !== undefined) return exact;
+  const fitting = table.filter(
+    (row) => row.model.endsWith("*") && model.startsWith(row.model.slice(0, -1)),
+  );
+  return fitting.toSorted((a, b) => b.model.length - a.model.length)[0];
 }
 
 /** US dollars; where the answer does not say what was written to a cache, the higher price counts. */

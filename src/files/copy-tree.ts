@@ -142,8 +142,7 @@ async function copyBatch(
   below: string[],
 ): Promise<"over" | "stopped" | undefined> {
   const kinds = await Promise.all(paths.map((path) => copyEntry(copy, path)));
-  for (const [index, kind] of kinds.entries())
-    if (kind === "enter") below.push(paths[index] ?? "");
+  for (const [index, kind] of kinds.entries()) if (kind === "enter") below.push(paths[index] ?? "");
   if (copy.bytes > copy.limit.bytes || copy.entries > copy.limit.entries) return "over";
   return copy.signal.aborted ? "stopped" : undefined;
 }

@@ -43,7 +43,8 @@ export async function ensureSetup(
   const lock = await waitForLock(services, spec);
   if (!lock.ok) return lock;
   await using held = lock.value;
-  const made = (await keptResult(services, spec, setup)) ?? (await makeResult(services, spec, setup));
+  const made =
+    (await keptResult(services, spec, setup)) ?? (await makeResult(services, spec, setup));
   // Named so that the lock is seen to be held until here.
   void held;
   return "ok" in made ? made : ok(made);

@@ -25,11 +25,7 @@ export function setupWorkspace({ setup }: RunPaths): string {
  *
  * @param socketPath of the open proxy.
  */
-export function setupContainer(
-  spec: RunSpec,
-  paths: RunPaths,
-  socketPath: string,
-): ContainerSpec {
+export function setupContainer(spec: RunSpec, paths: RunPaths, socketPath: string): ContainerSpec {
   const at = (name: string): string => join(paths.setup, name);
   const { mounts: caches, ...home } = cacheMounts(spec, paths, "rw");
   return {

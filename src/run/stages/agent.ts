@@ -5,6 +5,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
 import { egressLog } from "../egress/egress-log.ts";
+import { openAgentProxy } from "../egress/host-proxy.ts";
 import { type RunGateway, openRunGateway } from "../egress/model-gateway.ts";
 import { redactorInUse } from "../logs/redactions-in-use.ts";
 import { containerSpec } from "../container/container.ts";
@@ -65,7 +66,10 @@ async function runContainer(
   const opened = await openRunGateway(services, spec, log.add);
   if (!opened.ok) return opened;
   await using gateway = opened.value;
-  const sockets = { model: gateway?.socketPath };
+  const allowed = await openAgentProxy(services, spec, log.add);
+  if (!allowed.ok) return allowed;
+  await using proxy = allowed.value;
+  const sockets = { model: gateway?.socketPath, proxy: proxy?.socketPath };
   const container = containerSpec(spec, services.paths, "agent", sockets);
   const argv = services.engine.argv(container);
   await writeAtomic(

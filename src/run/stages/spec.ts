@@ -7,6 +7,7 @@ import type { RunSpec } from "../../core/run-spec.ts";
 import { ok } from "../../core/result.ts";
 import { ensurePrivateDirectory } from "../../files/private-directory.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
+import { PROXY_RELAY } from "../egress/host-proxy.ts";
 import { IN_CONTAINER, type RunPaths } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
@@ -89,10 +90,12 @@ export async function writeJob(
 }
 
 /** What the container reaches of the gateway, at fixed ports. */
-function relaysOf({ gateway }: RunSpec): NonNullable<GuestJob["relays"]> {
-  return gateway === undefined
-    ? []
-    : [{ port: RELAY_PORTS.model, socket: IN_CONTAINER.modelSocket }];
+function relaysOf({ gateway, allowHosts = [] }: RunSpec): NonNullable<GuestJob["relays"]> {
+  const model = { port: RELAY_PORTS.model, socket: IN_CONTAINER.modelSocket };
+  return [
+    ...(gateway === undefined ? [] : [model]),
+    ...(allowHosts.length === 0 ? [] : [PROXY_RELAY]),
+  ];
 }
 
 /** Reads a run's frozen spec back, for recovery and for later commands. */

@@ -9,6 +9,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Make>> = new Map<string, () =>
   ["init", async () => (await import("./commands/init.ts")).initCommand],
   ["doctor", async () => (await import("./commands/doctor.ts")).doctorCommand],
   ["tasks", async () => (await import("./commands/tasks.ts")).tasksCommand],
+  ["explain", async () => (await import("./commands/explain.ts")).explainCommand],
   ["run", async () => (await import("./commands/run.ts")).runCommand],
   ["runs", async () => (await import("./commands/runs.ts")).runsCommand],
   ["show", async () => (await import("./commands/show.ts")).showCommand],

@@ -13,23 +13,32 @@ export const NO_EGRESS: EgressTotals = {
   costUsd: 0,
 };
 
-/** Too many requests; an overload, as HTTP and as Anthropic say it. */
+/** Too many requests (RFC 6585), overloaded (RFC 9110), and Anthropic's own number for that. */
 const LIMITED: ReadonlySet<number> = new Set([429, 503, 529]);
 const UNAUTHENTICATED: ReadonlySet<number> = new Set([401, 403]);
+
+/** Whether an upstream's status asks to come back later. */
+export function isLimitStatus(status: number): boolean {
+  return LIMITED.has(status);
+}
+
+/** Whether an upstream's status says that the credential does not do. */
+export function isRefusedCredential(status: number): boolean {
+  return UNAUTHENTICATED.has(status);
+}
 
 /** Adds a request; `requests` counts the refused ones too. Pure. */
 export function withEntry(totals: EgressTotals, entry: EgressEntry): EgressTotals {
   const { outcome, status, tokens } = entry;
   // What the gateway itself refused says nothing about the upstream.
   const answered = outcome === "answered" || outcome === "cut" ? status : null;
-  const isIn = (set: ReadonlySet<number>): number =>
-    answered !== null && set.has(answered) ? 1 : 0;
   return {
     requests: totals.requests + 1,
     refused: totals.refused + Number(outcome === "refused"),
     failed: totals.failed + Number(outcome === "failed"),
-    rateLimited: totals.rateLimited + isIn(LIMITED),
-    unauthenticated: totals.unauthenticated + isIn(UNAUTHENTICATED),
+    rateLimited: totals.rateLimited + Number(answered !== null && isLimitStatus(answered)),
+    unauthenticated:
+      totals.unauthenticated + Number(answered !== null && isRefusedCredential(answered)),
     requestBytes: totals.requestBytes + entry.requestBytes,
     responseBytes: totals.responseBytes + entry.responseBytes,
     inputTokens: totals.inputTokens + (tokens?.input ?? 0),

@@ -1,4 +1,5 @@
 import type { EngineKind } from "../core/run-spec.ts";
+import { metadataArguments } from "./cloud-metadata.ts";
 import type { ContainerSpec, Mount } from "./port.ts";
 
 /** What one engine's command line needs to be told otherwise than another's for the same posture. */
@@ -47,7 +48,7 @@ export function runArguments(kind: EngineKind, spec: ContainerSpec): readonly st
     "--pull=never",
     `--name=${spec.name}`,
     "--hostname=guardloop",
-    ...networkArguments(spec.network),
+    ...networkArguments(kind, spec.network),
     ...runtimeArguments(spec),
     ...privilegeArguments(spec),
     ...limitArguments(spec),
@@ -66,8 +67,8 @@ export function runArguments(kind: EngineKind, spec: ContainerSpec): readonly st
   ];
 }
 
-function networkArguments(network: ContainerSpec["network"]): readonly string[] {
-  return ["--network", network];
+function networkArguments(kind: EngineKind, network: ContainerSpec["network"]): readonly string[] {
+  return ["--network", network, ...(network === "bridge" ? metadataArguments(kind) : [])];
 }
 
 function runtimeArguments({ setup }: ContainerSpec): readonly string[] {

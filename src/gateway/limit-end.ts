@@ -1,8 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isObject, listOf, objectOf } from "./providers/json.ts";
 
-/** Too many requests (RFC 6585), overloaded (RFC 9110), and Anthropic's own number for that. */
-const LIMIT_STATUSES = new Set([429, 503, 529]);
 /** What lies further ahead is not believed. */
 const FURTHEST_MS = 31 * 24 * 60 * 60 * 1000;
 const UNIT_MS: Readonly<Record<string, number>> = {
@@ -12,10 +10,6 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   h: 3_600_000,
   d: 86_400_000,
 };
-
-export function isLimit(status: number): boolean {
-  return LIMIT_STATUSES.has(status);
-}
 
 export interface LimitAnswer {
   readonly headers: IncomingHttpHeaders;

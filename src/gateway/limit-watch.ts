@@ -1,4 +1,5 @@
-import { isLimit, limitEnd } from "./limit-end.ts";
+import { isLimitStatus } from "../core/egress-totals.ts";
+import { limitEnd } from "./limit-end.ts";
 import type { LimitSeen } from "./port.ts";
 import type { Sent } from "./forward.ts";
 
@@ -18,7 +19,7 @@ export function limitWatch(now: () => Date) {
     /** @returns the limit, where the answer is one. */
     look(answer: NonNullable<Sent["answer"]>): LimitSeen | undefined {
       const { status } = answer;
-      if (!isLimit(status)) {
+      if (!isLimitStatus(status)) {
         if (status < 300) last = undefined;
         return undefined;
       }

@@ -2,6 +2,7 @@ import { chmod } from "node:fs/promises";
 import { type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { EgressEntry, GatewaySpec } from "../core/egress.ts";
+import { NO_EGRESS, withEntry } from "../core/egress-totals.ts";
 import type { ProxySettings } from "../core/environment.ts";
 import { errnoOf } from "../core/errno.ts";
 import { type Failure, fail } from "../core/failures.ts";
@@ -16,7 +17,6 @@ import { roomOf } from "./room.ts";
 import { gatewayServer } from "./server.ts";
 import { SOCKET_NAMES, removeSockets } from "./socket-place.ts";
 import { shownTarget } from "./target.ts";
-import { NO_EGRESS, withEntry } from "./totals.ts";
 import { openUpstream } from "./upstream.ts";
 
 export interface ModelGatewayOptions {

@@ -68,10 +68,17 @@ export interface Head {
   readonly branch: string;
 }
 
-/** The commit and branch the principal checkout is at; refuses a detached HEAD and a repository without commits. */
-export async function readHead(principal: Principal): Promise<Result<Head, Failure>> {
+/** The commit the principal checkout is at, on a branch or not; refuses a repository without commits. */
+export async function readHeadCommit(principal: Principal): Promise<Result<string, Failure>> {
   const commit = await principal.git.exec(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
   if (commit.code !== 0) return fail("no-commit", `${principal.topLevel} has no commit yet.`);
+  return ok(commit.stdout.toString("utf8").trim());
+}
+
+/** The commit and branch the principal checkout is at; refuses a detached HEAD and a repository without commits. */
+export async function readHead(principal: Principal): Promise<Result<Head, Failure>> {
+  const commit = await readHeadCommit(principal);
+  if (!commit.ok) return commit;
   const ref = await principal.git.exec(["symbolic-ref", "--quiet", "HEAD"]);
   if (ref.code !== 0)
     return fail("detached-head", `${principal.topLevel} is at a detached HEAD, not on a branch.`);
@@ -79,7 +86,7 @@ export async function readHead(principal: Principal): Promise<Result<Head, Failu
   if (!branchRef.startsWith("refs/heads/"))
     return fail("detached-head", `HEAD points at ${branchRef}, which is not a branch.`);
   return ok({
-    commit: commit.stdout.toString("utf8").trim(),
+    commit: commit.value,
     branchRef,
     branch: branchRef.slice("refs/heads/".length),
   });

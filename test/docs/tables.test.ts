@@ -101,13 +101,13 @@ describe("ARCHITECTURE.md", () => {
 
 describe("docs/threat-model.md", () => {
   test("explains every flag the container is started with, and no other", () => {
-    const flags = runArguments("docker", {
+    const withNetwork = (network: ContainerSpec["network"]): ContainerSpec => ({
       name: "n",
       image: "image",
       setup: DOCKER_SETUP,
       labels: { a: "b" },
       user: { uid: 1, gid: 1 },
-      network: "none",
+      network,
       memoryBytes: 1,
       cpus: 1,
       pids: 1,
@@ -118,7 +118,9 @@ describe("docs/threat-model.md", () => {
       passEnv: ["C"],
       workdir: "/",
       argv: ["node"],
-    })
+    });
+    const flags = (["none", "bridge"] as const)
+      .flatMap((network) => runArguments("docker", withNetwork(network)))
       .filter((argument) => argument.startsWith("--"))
       .map((argument) => `\`${argument.split("=")[0] ?? ""}\``);
     const table = tableWith(readDocument("docs/threat-model.md"), "flag");

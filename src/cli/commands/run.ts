@@ -10,6 +10,7 @@ import { promote } from "../../run/decide/promote.ts";
 import type { FinishedRun } from "../../run/flow.ts";
 import { recover } from "../../run/recover.ts";
 import { type SeriesEnd, type SeriesServices, runSeries } from "../../run/series/series.ts";
+import { announce } from "../announce.ts";
 import { type Context, gitProgram, historyOf } from "../context.ts";
 import {
   type Call,
@@ -23,12 +24,11 @@ import {
 import { answeringEngines } from "../engines.ts";
 import { notifierFor } from "../notify-channels.ts";
 import { tidyAfterRun } from "../house/after-run.ts";
-import { engineText } from "../output/engine.ts";
 import { printFailure } from "../output/failure.ts";
 import { liveProgress } from "../output/live-progress.ts";
 import { type Labels, jsonProgress } from "../output/progress.ts";
 import { seriesTable } from "../output/series-table.ts";
-import { bold, dim, yellow } from "../output/text.ts";
+import { dim, yellow } from "../output/text.ts";
 import { type PreparedRun, allPools, prepareRun } from "../prepare-run.ts";
 import { addSettingOptions, settingFlags } from "../setting-options.ts";
 
@@ -41,10 +41,10 @@ export function runCommand(context: Context, finish: Finish): Command {
     exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused, EXIT.resultRefused, EXIT.interrupted],
     examples: [
       "guardloop run --agent command -- ./my-agent.sh",
-      "guardloop run --agent codex --network bridge --pass-env OPENAI_API_KEY",
+      "guardloop run --agent codex --network gateway",
       "guardloop run --max-tasks 3 --keep-going",
       "guardloop run --parallel 2 --max-tasks 6 --keep-going --max-failures 3",
-      "guardloop run --task T4 --attempts 2 --agent codex,claude --network bridge --pass-env OPENAI_API_KEY,ANTHROPIC_API_KEY",
+      "guardloop run --task T4 --attempts 2 --agent codex,claude --network gateway",
     ],
   }).argument("[command...]", "after --, the program and arguments of the agent");
   command.option("--task <ID>", "offer only this task; may be given several times", gather);
@@ -90,7 +90,7 @@ async function perform(call: Call): Promise<CommandEnd> {
     signal: context.interrupt,
   };
   for (const text of prepared.value.notices) report({ type: "notice", runId: null, text });
-  announce(call, prepared.value);
+  await announce(call, prepared.value);
   await recoverFirst(context, services, prepared.value);
   // An adopted run can last; who ended it did not want another one after it.
   if (context.interrupt.aborted) return fail("interrupted", "Interrupted before a task was taken.");
@@ -130,36 +130,6 @@ async function recoverFirst(
   const { actions, problems } = await recover({ ...services, pools, engines, orphans });
   for (const text of [...actions, ...problems])
     services.report({ type: "notice", runId: null, text });
-}
-
-/** What is opened beyond the default is said in bold before anything starts. */
-function announce({ context, format }: Call, { invocation, leases }: PreparedRun): void {
-  if (format === "json") return;
-  const { settings } = invocation;
-  if (settings.network.mode === "bridge") {
-    const passed = settings.agent.passEnv;
-    context.output.progress(
-      bold(
-        "Network mode bridge: the container gets a real network. The agent, and everything it runs, can reach the internet, your local network and services of this host, and can send the repository's content there.",
-      ),
-    );
-    if (passed.length > 0)
-      context.output.progress(
-        bold(`Passed into the container, readable by everything in it: ${passed.join(", ")}.`),
-      );
-  }
-  if (settings.run.promote === "auto")
-    context.output.progress(
-      bold(
-        "Promote auto: what an agent made lands in your checkout without anybody having looked at it.",
-      ),
-    );
-  const { engine } = invocation;
-  context.output.progress(
-    dim(
-      `Engine: ${engineText(engine)}. Image: ${settings.container.image}. Leases: ${leases.description}.`,
-    ),
-  );
 }
 
 async function afterReady(

@@ -1,7 +1,5 @@
-import type { EgressTotals } from "../../core/egress.ts";
-import { NO_EGRESS, withEntry } from "../../core/egress-totals.ts";
+import type { EgressEntry, EgressTotals } from "../../core/egress.ts";
 import { type Failure, fail } from "../../core/failures.ts";
-import type { EgressEntry } from "../../core/egress.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { RunSpec } from "../../core/run-spec.ts";
 import { createMeter } from "../../gateway/meter/meter.ts";
@@ -34,7 +32,6 @@ export async function openRunGateway(
     return fail("gateway-failed", "The run was made without what its gateway needs.");
   const sockets = await socketsOf(services, spec.runId);
   if (!sockets.ok) return sockets;
-  let totals = NO_EGRESS;
   let clocks: OutsideClocks | undefined;
   const meter = createMeter({
     run: gateway.budget,
@@ -50,19 +47,12 @@ export async function openRunGateway(
     if (gateway.waitForLimit === "on" && waitMs !== null) clocks?.holdFor(waitMs);
   };
   const opened = await openModelGateway({
-    socketPath: sockets.value.model,
+    directory: sockets.value.directory,
     spec: gateway,
-    credential: shared.credentialOf(gateway),
+    credential: shared.credentialOf(gateway) ?? undefined,
     meter: { ...meter, sawLimit },
-    limit: () => {
-      const { seen, waitMs } = meter.limitState();
-      return { sawLimit: seen > 0, waitMs };
-    },
-    egress: {
-      add(entry): void {
-        totals = withEntry(totals, entry);
-        onEntry(entry);
-      },
+    sink: {
+      add: onEntry,
     },
     proxy: services.env.proxy,
     now: services.now,
@@ -70,7 +60,7 @@ export async function openRunGateway(
   if (!opened.ok) return opened;
   return ok({
     socketPath: opened.value.socketPath,
-    totals: () => totals,
+    totals: () => opened.value.totals(),
     exhausted: () => meter.exhausted(),
     watch(those): void {
       clocks = those;

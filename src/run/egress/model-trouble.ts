@@ -1,4 +1,5 @@
 import type { EgressEntry } from "../../core/egress.ts";
+import { isLimitStatus, isRefusedCredential } from "../../core/egress-totals.ts";
 import type { Failure, FailureCode } from "../../core/failures.ts";
 import { failure } from "../../core/failures.ts";
 import { visible } from "../../core/visible.ts";
@@ -36,12 +37,12 @@ function causeOf({ outcome, status, host, reason }: EgressEntry) {
       message: `The model API ${name} could not be reached: ${visible(reason ?? "no answer", "one-line")}`,
     } as const;
   if (outcome !== "answered") return undefined;
-  if (status === 401 || status === 403)
+  if (status !== null && isRefusedCredential(status))
     return {
       code: "model-unauthenticated",
       message: `The model API ${name} refused the credential (status ${status}).`,
     } as const;
-  if (status === 429 || status === 503 || status === 529)
+  if (status !== null && isLimitStatus(status))
     return {
       code: "model-rate-limited",
       message: `The model API ${name} took no more requests (status ${status}).`,

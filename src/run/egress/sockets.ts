@@ -13,15 +13,14 @@ import { stateId } from "../paths.ts";
 
 type Places = { readonly env: HostEnvironment };
 
-/** Where a run's sockets are: to the model API, and to the proxy. The directory is made. */
+/** Where a run's sockets are, and the one of the proxy in there. The directory is made. */
 export async function socketsOf(
   { env }: Places,
   runId: string,
-): Promise<Result<{ readonly model: string; readonly proxy: string }, Failure>> {
+): Promise<Result<{ readonly directory: string; readonly proxy: string }, Failure>> {
   const directory = await socketDirectory(placeOf(env), runId);
   if (!directory.ok) return directory;
-  const at = (name: string): string => join(directory.value, name);
-  return ok({ model: at(SOCKET_NAMES.model), proxy: at(SOCKET_NAMES.proxy) });
+  return ok({ directory: directory.value, proxy: join(directory.value, SOCKET_NAMES.proxy) });
 }
 
 /** Removes the sockets of runs that nobody works on; a process that was killed leaves them. May be called again. */

@@ -27,6 +27,19 @@ export interface OverlayOptions {
   readonly target: string;
 }
 
+type Rules = Pick<OverlayOptions, "program" | "env" | "include">;
+
+/** `secret`: kept out because it looks like one. */
+interface Verdict {
+  readonly kind: "in" | "out" | "secret";
+  readonly rule: string;
+}
+
+/** A directory that is kept out whole is one, with a slash at its end. */
+export interface JudgedFile extends Verdict {
+  readonly path: string;
+}
+
 export interface OverlayReport {
   readonly copied: readonly {
     readonly path: string;
@@ -56,8 +69,8 @@ export async function copyOverlay(
     if (!listed.ok) return listed;
     for (const path of listed.value) {
       const verdict = await judge(options, from, path);
-      if (verdict.kind === "out" || taken.has(path)) {
-        const rule = verdict.kind === "out" ? verdict.rule : "came from another work tree already";
+      if (verdict.kind !== "in" || taken.has(path)) {
+        const rule = verdict.kind === "in" ? "came from another work tree already" : verdict.rule;
         keptOut.push({ path, from, rule });
         continue;
       }
@@ -73,9 +86,21 @@ export async function copyOverlay(
   return ok({ copied, keptOut });
 }
 
+/** What the rules say of every candidate of one work tree. Copies nothing. */
+export async function judgeOverlay(
+  options: Rules,
+  from: string,
+): Promise<Result<readonly JudgedFile[], Failure>> {
+  const listed = await candidates(options, from);
+  if (!listed.ok) return listed;
+  const judged: JudgedFile[] = [];
+  for (const path of listed.value) judged.push({ path, ...(await judge(options, from, path)) });
+  return ok(judged);
+}
+
 /** Untracked and ignored paths. Without a rule that could match inside, whole directories stand for their files. */
 async function candidates(
-  options: OverlayOptions,
+  options: Rules,
   from: string,
 ): Promise<Result<readonly string[], Failure>> {
   const collapse = options.include.length === 0 ? ["--directory", "--no-empty-directory"] : [];
@@ -93,30 +118,26 @@ async function candidates(
   );
 }
 
-type Verdict = { readonly kind: "in" | "out"; readonly rule: string };
-
-async function judge(options: OverlayOptions, from: string, path: string): Promise<Verdict> {
+async function judge(options: Rules, from: string, path: string): Promise<Verdict> {
   // A file that is named exactly counts as named, whatever glob stands before it.
   const rule = options.include.includes(path)
     ? path
     : options.include.find((glob) => picomatch.isMatch(path, glob, { dot: true }));
   const secretPath = isSecretPath(path);
+  const secretByName = { kind: "secret", rule: "looks like a secret by its name" } as const;
   if (rule === undefined)
-    return {
-      kind: "out",
-      rule: secretPath ? "looks like a secret by its name" : "no rule lets it in",
-    };
+    return secretPath ? secretByName : { kind: "out", rule: "no rule lets it in" };
   if (path.split("/").includes(".git")) return { kind: "out", rule: "belongs to a repository" };
   const stat = await lstat(join(from, path)).catch(() => undefined);
   if (stat?.isFile() !== true) return { kind: "out", rule: "is not a regular file" };
   if (rule === path) return { kind: "in", rule };
-  if (secretPath) return { kind: "out", rule: "looks like a secret by its name" };
+  if (secretPath) return secretByName;
   const text = await head(join(from, path));
   if (text === undefined) return { kind: "out", rule: "cannot be read" };
   const secrets = await secretsIn({ path, text });
   // A key may go on behind what was read; other things that are only suspected are in many a package.
   const secret = secrets.find((one) => one.certainty === "known" || one.what === PRIVATE_KEY);
-  if (secret !== undefined) return { kind: "out", rule: `holds what looks like ${secret.what}` };
+  if (secret !== undefined) return { kind: "secret", rule: `holds what looks like ${secret.what}` };
   return { kind: "in", rule };
 }
 

@@ -4,7 +4,6 @@ import { DOCKER_SETUP, type RunSpec } from "../../core/run-spec.ts";
 import type { ContainerSpec } from "../../engine/port.ts";
 import { IN_CONTAINER, type RunPaths } from "../paths.ts";
 import { cacheMounts } from "../setup/cache-mounts.ts";
-import { PROXY_ENVIRONMENT } from "../setup/proxy-environment.ts";
 
 /** Socket files of the gateway that an agent's container gets; none by default. */
 export interface AgentSockets {
@@ -60,7 +59,6 @@ export function containerSpec(
       GUARDLOOP_PROMPT: IN_CONTAINER.prompt,
       GUARDLOOP_RUN_ID: spec.runId,
       ...CONTAINER_LANGUAGE,
-      ...(sockets.proxy === undefined ? {} : PROXY_ENVIRONMENT),
     },
     passEnv: purpose === "agent" ? spec.agent.passEnv : [],
     argv: [

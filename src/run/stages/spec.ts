@@ -9,6 +9,7 @@ import { ensurePrivateDirectory } from "../../files/private-directory.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
 import { PROXY_RELAY } from "../egress/host-proxy.ts";
 import { IN_CONTAINER, type RunPaths } from "../paths.ts";
+import { PROXY_ENVIRONMENT } from "../setup/proxy-environment.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
 import { writeAccounts } from "../snapshot/throwaway.ts";
@@ -65,7 +66,7 @@ export async function writeJob(
     base: spec.base,
     agent: {
       argv: spec.agent.argv,
-      env: spec.agent.env,
+      env: { ...proxyEnvironment(spec), ...spec.agent.env },
       homeFiles: spec.agent.homeFiles,
       versionArgv: spec.agent.versionArgv ?? [],
     },
@@ -96,6 +97,10 @@ function relaysOf({ gateway, allowHosts = [] }: RunSpec): NonNullable<GuestJob["
     ...(gateway === undefined ? [] : [model]),
     ...(allowHosts.length === 0 ? [] : [PROXY_RELAY]),
   ];
+}
+
+function proxyEnvironment({ allowHosts = [] }: RunSpec): Readonly<Record<string, string>> {
+  return allowHosts.length === 0 ? {} : PROXY_ENVIRONMENT;
 }
 
 /** Reads a run's frozen spec back, for recovery and for later commands. */

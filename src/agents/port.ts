@@ -56,6 +56,8 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>;
   /** Files below HOME written before the start: relative path to content. */
   readonly homeFiles: Readonly<Record<string, string>>;
+  /** Why its own sandbox is off, in one sentence for the record; missing where the program has none. */
+  readonly innerSandbox?: string;
 }
 
 export interface AgentAdapter {

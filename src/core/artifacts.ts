@@ -17,6 +17,9 @@ export const GUEST_EXPORTS = `${SAID_BY_GUEST}the agent has ended; exporting wha
 
 /** How the line begins by which the guest says that it begins a setup command; then `1 of 2: ` and the command. */
 export const SETUP_BEGINS = `${SAID_BY_GUEST}setup command `;
+/** How the lines begin by which the guest says that an agent which ended is not done after all. */
+export const GUEST_WAITS = `${SAID_BY_GUEST}waiting for the model API's rate limit to be over`;
+export const GUEST_GOES_ON = `${SAID_BY_GUEST}the agent ended without its artifacts and is woken again`;
 
 /** How the agent's history was turned into patches. */
 export type HistoryShape =
@@ -58,6 +61,15 @@ export interface Manifest {
     readonly exitCode: number | null;
     readonly signal: string | null;
   };
+  /** How often its session was woken again after it had ended; missing where it never was. */
+  readonly resumed?:
+    | {
+        /** With a reminder of the artifacts that it had not left. */
+        readonly reminders: number;
+        /** After a rate limit of the model API. */
+        readonly afterLimits: number;
+      }
+    | undefined;
   /** How often the kernel enforced a limit of the container; null where that cannot be seen from inside. */
   readonly limitsHit?:
     | {
@@ -102,7 +114,12 @@ export interface GuestJob {
       readonly most: number;
     };
     /** How to go on after a rate limit was over; missing: it is not waited for. */
-    readonly afterLimit?: { readonly argv: readonly string[]; readonly most: number };
+    readonly afterLimit?: {
+      readonly argv: readonly string[];
+      readonly most: number;
+      /** The model API's socket, where the gateway also says how long the limit lasts. */
+      readonly socket: string;
+    };
     /** Files the agent's adapter wants below HOME before it starts: relative path to content. */
     readonly homeFiles: Readonly<Record<string, string>>;
   };

@@ -73,6 +73,12 @@ export interface RunSpec {
     readonly homeFiles: Readonly<Record<string, string>>;
     /** How its program is asked for its version; missing in older records. */
     readonly versionArgv?: readonly string[];
+    /** How its session is gone on with when it ended without its artifacts; missing where it is not reminded. */
+    readonly reminderArgv?: readonly string[];
+    /** The same after a rate limit of the model API; missing where that is not waited for. */
+    readonly afterLimitArgv?: readonly string[];
+    /** What became of the program's own sandbox, in one sentence; missing where it has none. */
+    readonly innerSandbox?: string;
     readonly passEnv: readonly string[];
     readonly author: { readonly name: string; readonly email: string };
   };

@@ -16,6 +16,8 @@ import { GUEST_VERSION } from "./version.ts";
 
 export interface ExportContext extends DraftContext {
   readonly agent: AgentReport;
+  /** How often the agent's session was woken again. */
+  readonly resumed: Manifest["resumed"];
   readonly limitsHit: Manifest["limitsHit"];
   /** What the agent's program says of itself. */
   readonly agentVersion: string | undefined;
@@ -100,7 +102,7 @@ function withLeftovers(history: History, leftovers: ExportedCommit | undefined):
 }
 
 async function describe(
-  { job, agent, agentVersion, limitsHit }: ExportContext,
+  { job, agent, agentVersion, resumed, limitsHit }: ExportContext,
   { own, swept, committedLeftovers }: Gathered,
   draft: Draft,
 ): Promise<Manifest> {
@@ -119,6 +121,7 @@ async function describe(
     committedLeftovers,
     ignoredLeftBehind: swept.leftBehind,
     agent,
+    resumed,
     limitsHit,
     versions: {
       guest: GUEST_VERSION,

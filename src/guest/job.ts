@@ -40,6 +40,7 @@ const CHECKS: readonly (readonly [string, (value: unknown) => boolean, string])[
     "is not complete",
   ],
   ["agent", isAgent, "is not complete"],
+  ["relays", (value) => value === undefined || isRelayList(value), "is not a list of relays"],
 ];
 
 function whatIsWrong(job: unknown): string | undefined {
@@ -55,8 +56,25 @@ function isOneOf(...allowed: readonly string[]): (value: unknown) => boolean {
 function isAgent(agent: unknown): boolean {
   if (!isRecord(agent) || !isStringList(agent.argv)) return false;
   if (agent.versionArgv !== undefined && !isStringList(agent.versionArgv)) return false;
+  if (agent.reminder !== undefined && !isTurn(agent.reminder)) return false;
+  if (agent.afterLimit !== undefined && !isTurnAfterLimit(agent.afterLimit)) return false;
   return [agent.env, agent.homeFiles].every(
     (record) => isRecord(record) && isStringList(Object.values(record)),
+  );
+}
+
+function isTurn(turn: unknown): boolean {
+  return isRecord(turn) && isStringList(turn.argv) && Number.isSafeInteger(turn.most);
+}
+
+function isTurnAfterLimit(turn: unknown): boolean {
+  return isTurn(turn) && hasStrings("socket")(turn);
+}
+
+function isRelayList(relays: unknown): boolean {
+  if (!Array.isArray(relays)) return false;
+  return relays.every(
+    (relay) => isRecord(relay) && Number.isSafeInteger(relay.port) && hasStrings("socket")(relay),
   );
 }
 

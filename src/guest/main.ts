@@ -1,21 +1,32 @@
 import { resolve } from "node:path";
 import { GUEST_EXIT } from "./exit-status.ts";
 import { readJob } from "./job.ts";
+import { askedRelay, runRelay } from "./relay.ts";
 import { runJob } from "./run-job.ts";
 import { sayOn } from "./say.ts";
 import { listenForStop } from "./stop-request.ts";
 
-// The guest: the first program of ours in a container. Started as `node guest.mjs job.json`.
-const [, bundle = "", jobPath = ""] = process.argv;
-const say = sayOn((text) => process.stderr.write(text));
-const stop = listenForStop();
-const job = await readJob(resolve(jobPath));
-if (job.ok) {
+// The guest: the first program of ours in a container. Started as `node guest.mjs job.json`; it starts itself again as
+// `node guest.mjs relay PORT SOCKET`.
+const [, bundle = "", ...words] = process.argv;
+const relay = askedRelay(words);
+if (relay === undefined) await runGuest(words[0] ?? "");
+else {
+  process.stdin.once("end", () => process.kill(process.pid, "SIGTERM")).resume();
+  runRelay(relay, () => process.stdout.write("listening\n"));
+}
+
+async function runGuest(jobPath: string): Promise<void> {
+  const say = sayOn((text) => process.stderr.write(text));
+  const stop = listenForStop();
+  const job = await readJob(resolve(jobPath));
+  if (!job.ok) {
+    say(job.error);
+    process.exitCode = GUEST_EXIT.refused;
+    return;
+  }
   // The engine built this environment from the run spec; the agent's is made of it.
   // oxlint-disable-next-line node/no-process-env -- the guest has no configuration to go through
   const { env } = process;
   process.exitCode = await runJob(job.value, { env, bundle: resolve(bundle), say, stop });
-} else {
-  say(job.error);
-  process.exitCode = GUEST_EXIT.refused;
 }

@@ -15,10 +15,15 @@ export async function artifactProblems(
   artifacts: string,
   manifest: Manifest,
 ): Promise<readonly string[]> {
+  const patches = await patchProblem(artifacts, manifest);
+  return [...(await textProblems(artifacts)), ...(patches === undefined ? [] : [patches])];
+}
+
+/** The same for the files that the agent writes itself, before anything is exported. */
+export async function textProblems(artifacts: string): Promise<readonly string[]> {
   const problems = [
     await taskIdProblem(join(artifacts, ARTIFACT.taskId)),
     await messageProblem(artifacts),
-    await patchProblem(artifacts, manifest),
   ];
   return problems.filter((problem): problem is string => problem !== undefined);
 }

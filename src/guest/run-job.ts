@@ -1,12 +1,15 @@
 import { GUEST_EXPORTS, type GuestJob, SAID_BY_GUEST } from "../core/artifacts.ts";
-import { type AgentReport, NOT_RUN, runAgent } from "./agent.ts";
+import { type Result, ok } from "../core/result.ts";
+import { NOT_RUN } from "./agent.ts";
+import { type SessionEnd, runSession } from "./agent-session.ts";
 import { askVersion } from "./agent-version.ts";
 import { endOthers, firstProcessCommandLine, ownsProcessNamespace } from "./end-others.ts";
 import { GUEST_EXIT, type GuestExit } from "./exit-status.ts";
 import { type ExportContext, exportWork } from "./export.ts";
 import { prepareHome } from "./home.ts";
 import { readLimitsHit } from "./limits-hit.ts";
-import { preflight } from "./preflight.ts";
+import { type Surroundings, preflight } from "./preflight.ts";
+import { startRelays } from "./relays.ts";
 import { artifactProblems } from "./required-artifacts.ts";
 import type { Say } from "./say.ts";
 import { runSetup } from "./setup.ts";
@@ -26,33 +29,52 @@ export interface GuestProcess {
  */
 export async function runJob(job: GuestJob, guest: GuestProcess): Promise<number> {
   if (job.mode === "setup") return runSetup(job, guest);
-  const found = await preflight(job, guest.env);
-  const ready =
-    found.ok && job.mode === "run" ? await prepareHome(guest.env.HOME ?? "", job) : found;
-  if (!found.ok || !ready.ok) {
-    if (!ready.ok) guest.say(ready.error);
+  const ready = await agentPart(job, guest);
+  if (!ready.ok) {
+    guest.say(ready.error);
     return GUEST_EXIT.refused;
   }
-  const { agent, agentVersion } =
-    job.mode === "run" ? await startAgent(job, guest) : { agent: NOT_RUN, agentVersion: undefined };
   if (job.mode === "run") guest.say(GUEST_EXPORTS.slice(SAID_BY_GUEST.length));
   const firstProcess = await firstProcessCommandLine();
   if (ownsProcessNamespace(job.isolation, firstProcess, guest.bundle))
     await endOthers(job.paths, guest.say);
   const limitsHit = job.isolation === "container" ? await readLimitsHit() : undefined;
-  const surroundings = found.value;
-  return exportAndCheck({ job, surroundings, agent, agentVersion, limitsHit, say: guest.say });
+  return exportAndCheck({ job, ...ready.value, limitsHit, say: guest.say });
+}
+
+/** What the export says of the agent, and needs of the surroundings. */
+type AgentPart = Pick<ExportContext, "surroundings" | "agent" | "agentVersion" | "resumed">;
+
+/** Everything up to the agent's end; fails with one sentence where it was not started. */
+async function agentPart(job: GuestJob, guest: GuestProcess): Promise<Result<AgentPart, string>> {
+  const found = await preflight(job, guest.env);
+  if (!found.ok) return found;
+  const surroundings: Surroundings = found.value;
+  if (job.mode === "export")
+    return ok({ surroundings, agent: NOT_RUN, agentVersion: undefined, resumed: undefined });
+  const home = await prepareHome(guest.env.HOME ?? "", job);
+  if (!home.ok) return home;
+  const relays = await startRelays(job.relays, guest);
+  if (!relays.ok) return relays;
+  try {
+    const { agent, agentVersion, resumed } = await startAgent(job, guest);
+    const wasResumed = resumed.reminders + resumed.afterLimits > 0;
+    const told = wasResumed ? resumed : undefined;
+    return ok({ surroundings, agent, agentVersion, resumed: told });
+  } finally {
+    relays.value.stop();
+  }
 }
 
 async function startAgent(
   job: GuestJob,
   guest: GuestProcess,
-): Promise<{ readonly agent: AgentReport; readonly agentVersion: string | undefined }> {
+): Promise<SessionEnd & { readonly agentVersion: string | undefined }> {
   const surroundings = { cwd: job.paths.workspace, env: { ...guest.env, ...job.agent.env } };
   const question = { argv: job.agent.versionArgv ?? [], ...surroundings };
   const agentVersion = await askVersion(question, guest.stop);
-  const start = { argv: job.agent.argv, ...surroundings };
-  return { agent: await runAgent(start, guest.stop, guest.say), agentVersion };
+  const session = await runSession(job, { ...surroundings, stop: guest.stop, say: guest.say });
+  return { ...session, agentVersion };
 }
 
 async function exportAndCheck(context: ExportContext): Promise<GuestExit> {

@@ -45,6 +45,7 @@ const MANIFEST = z.object({
     exitCode: z.number().int().nullable(),
     signal: z.string().max(32).nullable(),
   }),
+  resumed: z.object({ reminders: COUNT, afterLimits: COUNT }).optional(),
   limitsHit: z.object({ memory: COUNT.nullable(), processes: COUNT.nullable() }).optional(),
   versions: z.object({ guest: LINE, node: LINE, git: LINE, agent: LINE.optional() }),
 }) satisfies z.ZodType<Manifest>;

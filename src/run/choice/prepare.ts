@@ -1,4 +1,4 @@
-import type { AgentAdapter, Launch } from "../../agents/port.ts";
+import type { AgentAdapter } from "../../agents/port.ts";
 import type { ResolvedSettings } from "../../config/load.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Failure } from "../../core/failures.ts";
@@ -21,6 +21,7 @@ import { type Head, type Principal, readHead } from "../../git/principal.ts";
 import { containerUser } from "../container/container-user.ts";
 import { IN_CONTAINER } from "../paths.ts";
 import { gatewayPart } from "./gateway-part.ts";
+import { agentPart } from "./agent-part.ts";
 import { renderPrompt } from "./prompt.ts";
 import type { SeriesShape } from "./shape.ts";
 
@@ -100,13 +101,6 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
   const through = gatewayPart(invocation.adapter, settings);
   if (!through.ok) return through;
   const { gateway, modelApi } = through.value;
-  const launch = invocation.adapter.launch({
-    modelApi,
-    promptPath: IN_CONTAINER.prompt,
-    prompt: prompt.value,
-    model: settings.agent.model,
-    extraArgs: settings.agent.command,
-  });
   const { id, topLevel, commonDir, name } = { ...principal, id: principal.repositoryId };
   return ok({
     version: 1,
@@ -114,7 +108,7 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     branch: head.branch,
     principalHead: head.commit,
     ...made,
-    agent: agentPart(invocation, launch),
+    agent: agentPart(invocation, { prompt: prompt.value, modelApi }),
     prompt: prompt.value,
     engine: enginePart(invocation.engine),
     image: {
@@ -162,18 +156,6 @@ export function validationCommands(settings: Settings): readonly ValidationComma
     line,
     limitMs: Math.round((minutes ?? settings.validate.minutes) * 60_000),
   }));
-}
-
-function agentPart({ settings, adapter }: Invocation, launch: Launch): RunSpec["agent"] {
-  return {
-    name: adapter.name,
-    argv: launch.argv,
-    env: launch.env,
-    homeFiles: launch.homeFiles,
-    versionArgv: adapter.versionArgv,
-    passEnv: settings.agent.passEnv,
-    author: { name: settings.agent.authorName, email: settings.agent.authorEmail },
-  };
 }
 
 function enginePart({ kind, version, runtime, rights, setup }: EngineFacts): RunSpec["engine"] {

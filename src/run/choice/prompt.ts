@@ -7,6 +7,14 @@ import type { NetworkMode } from "../../core/network.ts";
 const TASKS_MARK = "{{tasks}}";
 const KNOWN_MARKS = [TASKS_MARK, "{{artifacts}}", "{{workspace}}", "{{network}}"];
 
+/** What is to be there in the end; the words of every prompt. */
+export const CONTRACT = `Write two files into the directory {{artifacts}} (it exists and is outside of the repository):
+
+1. \`selected-task-id.txt\`: one line, the id of the task you did, exactly as listed above.
+2. \`last-commit-message.txt\`: the commit message for your work: a subject line, and if useful an empty line and a
+   body.
+`;
+
 /** What the agent is told unless the repository brings its own template; see docs/operator-contract.md, Prompt. */
 const DEFAULT_TEMPLATE = `You are working unattended in a Git repository at {{workspace}}. Nobody can answer questions.
 {{network}} Use only the files of this repository and the tools that are installed.
@@ -29,12 +37,7 @@ Choose exactly one of these tasks of the repository's plan, the first unless the
 
 ## When you have finished
 
-Write two files into the directory {{artifacts}} (it exists and is outside of the repository):
-
-1. \`selected-task-id.txt\`: one line, the id of the task you did, exactly as listed above.
-2. \`last-commit-message.txt\`: the commit message for your work: a subject line, and if useful an empty line and a
-   body.
-
+${CONTRACT}
 Then stop.
 `;
 
@@ -55,7 +58,7 @@ function networkSentence({ network, allowHosts = [] }: PromptOptions): string {
       return "There is no network.";
     case "gateway":
       return allowHosts.length === 0
-        ? "There is no network; your model is reached without one."
+        ? "There is no network; only your model can be reached."
         : `There is no network, but for HTTPS to ${allowHosts.join(", ")} through the proxy that the environment names.`;
     case "bridge":
       return "A network is there so that your model can be reached; use it for nothing else.";

@@ -2,7 +2,7 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import type { AgentEvent } from "../../agents/port.ts";
-import { ARTIFACT, GUEST_EXPORTS } from "../../core/artifacts.ts";
+import { ARTIFACT, GUEST_EXPORTS, GUEST_GOES_ON, GUEST_WAITS } from "../../core/artifacts.ts";
 import type { Progress } from "../services.ts";
 import type { completion } from "./completion.ts";
 
@@ -25,6 +25,8 @@ const WORK: ReadonlySet<AgentEvent["type"]> = new Set([
 export function watchForCompletion(done: ReturnType<typeof completion>, outbox: string) {
   const guestLine = lines((line) => {
     if (line === GUEST_EXPORTS) done.exports(performance.now());
+    // The turn that was over has another one.
+    if (line.startsWith(GUEST_WAITS) || line.startsWith(GUEST_GOES_ON)) done.didMore();
   });
   let before: string | undefined;
   const look = async (): Promise<void> => {

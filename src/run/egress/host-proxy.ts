@@ -28,7 +28,7 @@ export async function openProxy(
   const sockets = await socketsOf(services, runId);
   if (!sockets.ok) return sockets;
   return openHostProxy({
-    socketPath: sockets.value.proxy,
+    directory: sockets.value.directory,
     phase,
     allowHosts,
     sink: { add: onEntry },

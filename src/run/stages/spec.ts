@@ -69,6 +69,7 @@ export async function writeJob(
       env: { ...proxyEnvironment(spec), ...spec.agent.env },
       homeFiles: spec.agent.homeFiles,
       versionArgv: spec.agent.versionArgv ?? [],
+      ...furtherTurns(spec.agent),
     },
     author: spec.agent.author,
     relays: relaysOf(spec),
@@ -90,17 +91,35 @@ export async function writeJob(
   );
 }
 
-/** What the container reaches of the gateway, at fixed ports. */
-function relaysOf({ gateway, allowHosts = [] }: RunSpec): NonNullable<GuestJob["relays"]> {
-  const model = { port: RELAY_PORTS.model, socket: IN_CONTAINER.modelSocket };
-  return [
-    ...(gateway === undefined ? [] : [model]),
-    ...(allowHosts.length === 0 ? [] : [PROXY_RELAY]),
-  ];
-}
-
 function proxyEnvironment({ allowHosts = [] }: RunSpec): Readonly<Record<string, string>> {
   return allowHosts.length === 0 ? {} : PROXY_ENVIRONMENT;
+}
+
+/** One reminder is a help; a second one would be an agent that does not listen. */
+const REMINDERS = 1;
+/** The wall clock stands still while a limit is waited for, so something else must bound it. */
+const WAITS_FOR_LIMIT = 50;
+
+function furtherTurns({
+  reminderArgv,
+  afterLimitArgv,
+}: RunSpec["agent"]): Pick<GuestJob["agent"], "reminder" | "afterLimit"> {
+  const socket = IN_CONTAINER.modelSocket;
+  return {
+    ...(reminderArgv === undefined ? {} : { reminder: { argv: reminderArgv, most: REMINDERS } }),
+    ...(afterLimitArgv === undefined
+      ? {}
+      : { afterLimit: { argv: afterLimitArgv, most: WAITS_FOR_LIMIT, socket } }),
+  };
+}
+
+/** The sockets that are mounted, each with its port in the container. */
+function relaysOf(spec: RunSpec): NonNullable<GuestJob["relays"]> {
+  const model = { port: RELAY_PORTS.model, socket: IN_CONTAINER.modelSocket };
+  return [
+    ...(spec.gateway === undefined ? [] : [model]),
+    ...((spec.allowHosts ?? []).length > 0 ? [PROXY_RELAY] : []),
+  ];
 }
 
 /** Reads a run's frozen spec back, for recovery and for later commands. */

@@ -59,6 +59,7 @@ export async function gatherFacts(
     addedLines: lines.lines,
     ...secrets.value,
     controlPaths: spec.controlPaths,
+    setupGlobs: spec.setup?.lockfiles ?? [],
     protectedGlobs: (spec.policy ?? NO_POLICY).protected,
     hookPaths: await hookPathsInTree(services.principal),
     ...(await planFacts(git, input)),

@@ -18,6 +18,7 @@ import { type Invocation, checkPrincipal, clampNotices } from "../run/choice/pre
 import { refuseDiskLow } from "../run/house/disk-floor.ts";
 import { checkWanted, offerTasks } from "../run/choice/offer.ts";
 import { type SeriesShape, seriesShape } from "../run/choice/shape.ts";
+import { setupSpec } from "../run/setup/setup-spec.ts";
 import { proveLimits } from "../run/container/limits-check.ts";
 import { type AgentChoices, chooseAgents } from "./choose-agents.ts";
 import { type Context, principalOf } from "./context.ts";
@@ -115,6 +116,12 @@ async function withTools(
   const { engine, facts, image } = tools.value;
   const leases = await poolFor(context, principal, settings.lease.kind);
   if (!leases.ok) return leases;
+  const setup = await setupSpec(settings, {
+    git: principal.git,
+    head: head.commit,
+    imageId: image.id,
+  });
+  if (!setup.ok) return setup;
   // Last: a password manager may ask the user, and then nothing else should still be wrong.
   const gateway = await prepareGateway(context, settings, agents);
   if (!gateway.ok) return gateway;
@@ -131,6 +138,7 @@ async function withTools(
       engine: facts,
       image,
       leaseKind: leases.value.kind,
+      setup: setup.value,
       template,
       now: context.now,
     },

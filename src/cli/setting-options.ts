@@ -17,7 +17,8 @@ export function addSettingOptions(
     if (flag.name === "--" || !isWanted(key)) continue;
     const help = `${description} [${guard}]`;
     if ("sets" in flag) command.option(flag.name, help);
-    else if (kind === "list") command.option(`${flag.name} <${flag.takes}>`, help, gather);
+    else if (kind === "list" || kind === "lines")
+      command.option(`${flag.name} <${flag.takes}>`, help, gather);
     else command.option(`${flag.name} <${flag.takes}>`, help);
   }
   return command;

@@ -19,8 +19,11 @@ interface SettingSpec<Key extends string, T> {
   readonly key: Key;
   readonly guard: `GUARD_${string}`;
   readonly flag: Flag;
-  /** How text from the environment or the command line becomes a TOML value. */
-  readonly kind: "text" | "number" | "list" | "words";
+  /**
+   * How text from the environment or the command line becomes a TOML value. `lines` is a list whose elements may hold
+   * commas: each time the option is given is one of them.
+   */
+  readonly kind: "text" | "number" | "list" | "lines" | "words";
   /** Takes the written value, gives the final one. */
   readonly schema: z.ZodType<T>;
   /** Completes the sentence "expected …". */

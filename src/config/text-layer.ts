@@ -55,9 +55,11 @@ function readText(setting: AnySetting, given: Written, where: string): LayerValu
   return `${where} = ${show(setting.shown(given))}: expected ${setting.expects}${hint}.`;
 }
 
-/** An option that takes a list may be given several times, each time with commas; words are already apart. */
+/** An option that takes a list may be given several times; words are already apart. */
 function joined(setting: AnySetting, given: readonly string[]): unknown {
-  return setting.kind === "list" ? given.flatMap((text) => interpret(setting, text)) : given;
+  return setting.kind === "list" || setting.kind === "lines"
+    ? given.flatMap((text) => interpret(setting, text))
+    : given;
 }
 
 /** @returns undefined when the text cannot be read as the setting's kind. */
@@ -70,6 +72,8 @@ function interpret(setting: AnySetting, given: string | number): unknown {
       return NUMBER.test(text) ? Number(text) : undefined;
     case "list":
       return jsonList(text) ?? text.split(COMMA).map((element) => element.trim());
+    case "lines":
+      return jsonList(text) ?? [text.trim()];
     case "words":
       return jsonList(text) ?? (QUOTING.test(text) ? undefined : text.trim().split(/\s+/));
   }

@@ -172,7 +172,7 @@ function brokenEnding(error: unknown, response: ServerResponse, { host }: Upstre
   const why = error === REDIRECT ? redirected(host) : upstreamError(error, host);
   const { outcome, reason } = why;
   if (!response.headersSent) {
-    answerRefusal(response, why, "keep");
+    answerRefusal(response, why);
     return { outcome, status: why.status, reason };
   }
   response.destroy();

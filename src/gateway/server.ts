@@ -78,7 +78,8 @@ export function gatewayServer(limits: GatewayLimits, maxRequestBytes: number, in
 function optionsOf(limits: GatewayLimits) {
   return {
     insecureHTTPParser: false,
-    requireHostHeader: true,
+    // The gateway looks at it itself, and writes down what it refuses.
+    requireHostHeader: false,
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headerMs,
     // Behind the gateway's own limit for a body, which can say more.

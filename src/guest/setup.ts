@@ -36,10 +36,11 @@ export async function runSetup(job: GuestJob, guest: SetupProcess): Promise<numb
 
 async function runCommands(job: GuestJob, guest: SetupProcess): Promise<number> {
   const commands = job.commands ?? [];
+  const env = { ...guest.env, ...job.agent.env };
   for (const [index, line] of commands.entries()) {
     const which = `${index + 1} of ${commands.length}`;
     guest.say(`${SETUP_BEGINS.slice(SAID_BY_GUEST.length)}${which}: ${line}`);
-    const start = { argv: ["sh", "-c", line], cwd: job.paths.workspace, env: guest.env };
+    const start = { argv: ["sh", "-c", line], cwd: job.paths.workspace, env };
     const status = statusOf(await runAgent(start, guest.stop, guest.say));
     if (status !== 0) return status;
   }

@@ -10,6 +10,8 @@ export interface ReviewFacts {
   readonly addedLines: readonly AddedLine[];
   /** The package.json files that changed. */
   readonly packageFiles: readonly ManifestChange[];
+  /** Globs of the files that decide what the setup commands fetch; empty in a run without them. */
+  readonly setupGlobs: readonly string[];
   /** Paths that decide how guardloop itself behaves. */
   readonly controlPaths: readonly string[];
   readonly task: {

@@ -10,6 +10,7 @@ import { mixedScriptFindings } from "./mixed-scripts.ts";
 import { junkFindings } from "./junk.ts";
 import { packageFindings } from "./package-keys.ts";
 import { protectedFindings } from "./protected-findings.ts";
+import { setupFindings } from "./setup-findings.ts";
 import { secretFindings } from "./secret-findings.ts";
 import { disabledCheckFindings } from "./disabled-checks.ts";
 import { testFindings } from "./weakened-tests.ts";
@@ -24,6 +25,7 @@ export function findingsOf(facts: ReviewFacts): readonly Finding[] {
   const found = [
     ...controlFindings(facts),
     ...protectedFindings(facts),
+    ...setupFindings(facts),
     ...symlinkFindings(facts),
     ...contentFindings(facts),
     ...secretFindings(facts),

@@ -13,6 +13,7 @@ import { type Collected, collectStage } from "./stages/collect.ts";
 import { type Imported, importStage } from "./stages/import.ts";
 import { type Leased, leaseStage } from "./stages/lease.ts";
 import { releaseStage } from "./stages/release.ts";
+import { type SetUp, setupStage } from "./stages/setup.ts";
 import { type Reviewed, reviewStage } from "./stages/review.ts";
 import { type Validated, validateStage } from "./stages/validate.ts";
 import { type Snapshotted, snapshotStage } from "./stages/snapshot.ts";
@@ -27,6 +28,7 @@ export interface Started {
 export type UpToImport = Started &
   Specified &
   Leased &
+  SetUp &
   Snapshotted &
   AgentRan &
   Collected &
@@ -74,8 +76,11 @@ async function cutShort(
 }
 
 async function flow(given: RunServices, spec: RunSpec): Promise<Result<FinishedRun, Stop>> {
-  const redactor = await redactorInUse(given, spec.agent.passEnv);
-  const services = reportingWithout(redactor, given);
+  const { gateway } = spec;
+  const credential = gateway === undefined ? null : given.gateway?.credentialOf(gateway);
+  const holding: RunServices = { ...given, credential: credential ?? undefined };
+  const redactor = await redactorInUse(holding, spec);
+  const services = reportingWithout(redactor, holding);
   const started: Started = { runId: spec.runId, spec };
   return endFlow(services, started, cleaned(redactor, await upToImport(services, started)));
 }
@@ -120,8 +125,10 @@ async function upToImport(
     step(services, leaseStage, specified.value),
   );
   if (!leased.ok) return leased;
+  const ready = await setUp(services, leased.value);
+  if (!ready.ok) return ready;
   const taken = await guarded(services, "snapshot", () =>
-    step(services, snapshotStage, leased.value),
+    step(services, snapshotStage, ready.value),
   );
   if (!taken.ok) return taken;
   const ran = await guarded(services, "agent", () => step(services, agentStage, taken.value));
@@ -131,10 +138,23 @@ async function upToImport(
   return step(services, importStage, collected.value);
 }
 
-/** What a run tells on its way reaches terminals and the logs of CI, and may quote what came out of a container. */
+/** A run without setup commands has no such stage in its journal. */
+async function setUp<T extends Started>(
+  services: RunServices,
+  run: T,
+): Promise<Result<T & SetUp, Stop>> {
+  if (run.spec.setup === undefined) return ok(run);
+  return guarded(services, "setup", () => step(services, setupStage, run));
+}
+
+/**
+ * Services whose stages share the redactor. What a run tells on its way reaches terminals and the logs of CI, and may
+ * quote what came out of a container.
+ */
 export function reportingWithout(redactor: Redactor, services: RunServices): RunServices {
   return {
     ...services,
+    redactor,
     // The recorder of the agent's output has cleaned that itself, as a stream.
     report: (progress) =>
       services.report(progress.type === "agent-output" ? progress : redactor.data(progress)),

@@ -92,6 +92,7 @@ export async function openBench(place: Place, setup: BenchSetup): Promise<Result
       engine: facts,
       image,
       leaseKind: "builtin",
+      setup: undefined,
       template: undefined,
       now,
     },

@@ -25,7 +25,7 @@ async function company(port: number, answer = "HTTP/1.1 200 OK\r\n\r\n") {
 }
 
 function open(address: string) {
-  const found = hostsProxy((name) => (name === "HTTPS_PROXY" ? address : undefined));
+  const found = hostsProxy({ httpsProxy: address, noProxy: "" });
   if (!found.ok || found.value === undefined) throw new Error("no proxy");
   return throughProxy(found.value);
 }
@@ -61,18 +61,22 @@ test.each([
   expect(said).not.toContain("p%40ss");
 });
 
-test("the variables are read as other programs read them", () => {
-  const read = (variables: Record<string, string>) => hostsProxy((name) => variables[name]);
-  expect(read({})).toEqual({ ok: true, value: undefined });
-  expect(read({ HTTPS_PROXY: "" })).toEqual({ ok: true, value: undefined });
-  const found = read({ https_proxy: "proxy.example:3128", NO_PROXY: "localhost, .corp.example" });
+test("the user's settings of the proxy are read as other programs read them", () => {
+  expect(hostsProxy({ httpsProxy: undefined, noProxy: "" })).toEqual({
+    ok: true,
+    value: undefined,
+  });
+  const found = hostsProxy({
+    httpsProxy: "proxy.example:3128",
+    noProxy: "localhost, .corp.example",
+  });
   if (!found.ok || found.value === undefined) throw new Error("no proxy");
   expect(found.value.url.host).toBe("proxy.example:3128");
   expect(isExcepted("npm.corp.example", found.value)).toBe(true);
   expect(isExcepted("corp.example", found.value)).toBe(true);
   expect(isExcepted("notcorp.example", found.value)).toBe(false);
-  expect(read({ HTTPS_PROXY: "socks5://proxy.example" })).toMatchObject({
+  expect(hostsProxy({ httpsProxy: "socks5://me:secret@proxy.example", noProxy: "" })).toEqual({
     ok: false,
-    error: expect.stringContaining("HTTPS_PROXY names no HTTP proxy"),
+    error: "The proxy in HTTPS_PROXY is not an address that begins with http:// or https://.",
   });
 });

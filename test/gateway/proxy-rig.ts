@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, type Socket, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,7 +49,10 @@ export interface ProxyRigOptions {
 
 /** The proxy on a socket of its own, with a resolver and a dialler of the test's. */
 export async function proxyRig(options: ProxyRigOptions = {}) {
-  const directory = mkdtempSync(join(tmpdir(), "guardloop-proxy-"));
+  const place = mkdtempSync(join(tmpdir(), "guardloop-proxy-"));
+  // Closing removes the directory, and the one above when it is empty.
+  const directory = join(place, "state", "run");
+  mkdirSync(directory, { recursive: true });
   const entries: EgressEntry[] = [];
   const dialled: string[] = [];
   const resolved: string[] = [];
@@ -67,7 +70,7 @@ export async function proxyRig(options: ProxyRigOptions = {}) {
       },
     });
   const opened = await openHostProxy({
-    socketPath: join(directory, "proxy.sock"),
+    directory,
     phase: options.phase ?? "setup",
     allowHosts: options.allowHosts ?? ["registry.example.org"],
     sink: { add: (entry) => void entries.push(entry) },
@@ -84,7 +87,7 @@ export async function proxyRig(options: ProxyRigOptions = {}) {
     socketPath: proxy.socketPath,
     async [Symbol.asyncDispose]() {
       await proxy[Symbol.asyncDispose]();
-      rmSync(directory, { recursive: true, force: true });
+      rmSync(place, { recursive: true, force: true });
     },
   };
 }

@@ -241,3 +241,12 @@ export function raw(socketPath: string, bytes: string | Buffer): Promise<string>
     socket.write(bytes);
   });
 }
+
+/** Something that one side of a test waits for and the other side says. */
+export function signal(): { readonly given: Promise<void>; readonly give: () => void } {
+  let give: () => void = () => undefined;
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { given, give: () => give() };
+}

@@ -12,6 +12,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
@@ -334,6 +335,7 @@ async function runGuest() {
   };
   const home = mkdtempSync(join(tmpdir(), "scripted-home-"));
   const isValidation = name.endsWith("-validate");
+  mountBelowHome(mounts, home);
   const inContainer = isValidation
     ? ["sh", "-c", argv.at(-1)]
     : [
@@ -368,7 +370,7 @@ async function runGuest() {
   }
   mkdirSync(join(here, "ended"), { recursive: true });
   writeFileSync(join(here, "ended", name), String(status));
-  if (!isValidation) after(onHost, name);
+  if (!isValidation && !name.endsWith("-setup")) after(onHost, name);
   rmSync(home, { recursive: true, force: true });
   if (faults.containerStays !== true) rmSync(join(containers, name), { force: true });
   await flushed();
@@ -436,6 +438,16 @@ function checkImage() {
 function csv(record) {
   const fields = record.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g);
   return Array.from(fields, ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain);
+}
+
+/** A directory of the test's stands for the home in memory; what is mounted below it is linked there. */
+function mountBelowHome(mounts, home) {
+  for (const [target, source] of Object.entries(mounts)) {
+    if (!target.startsWith("/guardloop/home/")) continue;
+    const link = join(home, target.slice("/guardloop/home/".length));
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(source, link);
+  }
 }
 
 /** Rewrites the job for the host, and lets Git in the snapshot find the base's objects there. */

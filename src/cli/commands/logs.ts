@@ -35,7 +35,8 @@ export function logsCommand(context: Context, finish: Finish): Command {
     .option("--raw", "print the bytes as they are, into a pipe or a file")
     .option("--events", "print the agent's events instead")
     .option("--egress", "print what went through the gateway instead, one request a line")
-    .option("--validation", "print the output of the validation commands instead");
+    .option("--validation", "print the output of the validation commands instead")
+    .option("--setup", "print the output of the setup commands instead");
   return action(command, { context, finish }, perform);
 }
 
@@ -49,6 +50,11 @@ async function perform(call: Call): Promise<CommandEnd> {
     else await printLog(call, paths, at);
     return ok(EXIT.done);
   });
+}
+
+function wantedLog({ options }: Call, paths: RunPaths): string {
+  if (options.validation === true) return paths.validationLog;
+  return options.setup === true ? paths.setupLog : paths.agentLog;
 }
 
 /** Each line of our own events file is printed again as JSON, so that it is escaped like everything else. */
@@ -66,7 +72,7 @@ async function printEvents({ context: { output } }: Call, paths: RunPaths): Prom
 
 async function printLog(call: Call, paths: RunPaths, at: WithRun): Promise<void> {
   const { output, interrupt } = call.context;
-  const file = call.options.validation === true ? paths.validationLog : paths.agentLog;
+  const file = wantedLog(call, paths);
   const decoder = new StringDecoder("utf8");
   const isRaw = call.options.raw === true && output.goesTo === "elsewhere";
   await using log = logFollower(file, TEXT_MARK.cut);

@@ -57,8 +57,8 @@ export async function houseServices(
 }
 
 export function retentionOf({ retention }: Settings): Retention {
-  const { branchDays, recordDays, poolDays, poolWorktrees } = retention;
-  return { branchDays, recordDays, poolDays, poolWorktrees };
+  const { branchDays, recordDays, setupDays, poolDays, poolWorktrees } = retention;
+  return { branchDays, recordDays, setupDays, poolDays, poolWorktrees };
 }
 
 /** The repositories that runs of the history belong to, each with where it was last. */

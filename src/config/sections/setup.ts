@@ -31,7 +31,7 @@ export const setupCommands = setting({
   key: "setup.commands",
   guard: "GUARD_SETUP",
   flag: { name: "--setup", takes: "COMMAND" },
-  kind: "list",
+  kind: "lines",
   schema: z.array(oneLine(4000)),
   expects: "shell commands, for example `npm ci --ignore-scripts`",
   standard: [],

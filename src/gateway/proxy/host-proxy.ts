@@ -1,5 +1,6 @@
-import { chmod, rm } from "node:fs/promises";
+import { chmod } from "node:fs/promises";
 import { type IncomingMessage, STATUS_CODES, type Server, createServer } from "node:http";
+import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import type { EgressEntry } from "../../core/egress.ts";
 import { NO_EGRESS, withEntry } from "../../core/egress-totals.ts";
@@ -7,13 +8,14 @@ import { errnoOf } from "../../core/errno.ts";
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import type { EgressSink, OpenGateway } from "../port.ts";
+import { SOCKET_NAMES, removeSockets } from "../socket-place.ts";
 import { isAllowed, readTarget } from "./host-rules.ts";
 import { type OpenWay, TLS_PORT } from "./outward.ts";
 import { joinTunnel, readBeginning } from "./tunnel.ts";
 
 export interface HostProxyOptions {
-  /** Absolute, at most 100 bytes, in a directory that nobody else may enter. */
-  readonly socketPath: string;
+  /** Of the run's sockets; see `socketDirectory`. */
+  readonly directory: string;
   readonly phase: EgressEntry["phase"];
   /** Host names, exact or `*.` and a suffix. */
   readonly allowHosts: readonly string[];
@@ -80,17 +82,18 @@ export async function openHostProxy(
   server.on("clientError", (_error, client) => {
     void answer(client, 400, "This is no HTTP request.");
   });
-  const listening = await listen(server, options.socketPath);
+  const socketPath = join(options.directory, SOCKET_NAMES.proxy);
+  const listening = await listen(server, socketPath);
   if (!listening.ok) return listening;
   return ok({
-    socketPath: options.socketPath,
+    socketPath,
     totals: () => totals,
     async [Symbol.asyncDispose](): Promise<void> {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.destroy();
       await Promise.allSettled(underWay);
       await closed;
-      await rm(options.socketPath, { force: true });
+      await removeSockets(options.directory, "proxy");
     },
   });
 }

@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { Socket } from "node:net";
+import type { ProxySettings } from "../../core/environment.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { errnoOf } from "../../core/errno.ts";
 import { type NoWay, type OpenWay, SYSTEM, TLS_PORT, directly } from "./outward.ts";
@@ -17,25 +18,21 @@ export interface HostsProxy {
 }
 
 /**
- * Reads the variables that programs commonly agree on, lower case first.
+ * Reads the user's own settings of the proxy.
  *
- * @param read a variable of the environment.
- * @returns undefined where there is none; a sentence where it cannot be used.
+ * @returns undefined where there is none; a sentence where it cannot be used. The address may hold a password and is not
+ *   repeated.
  */
-export function hostsProxy(
-  read: (name: string) => string | undefined,
-): Result<HostsProxy | undefined, string> {
-  const named = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-    .map((name) => ({ name, value: read(name) ?? "" }))
-    .find(({ value }) => value !== "");
-  if (named === undefined) return ok(undefined);
-  const text = named.value.includes("://") ? named.value : `http://${named.value}`;
+export function hostsProxy({
+  httpsProxy,
+  noProxy,
+}: Pick<ProxySettings, "httpsProxy" | "noProxy">): Result<HostsProxy | undefined, string> {
+  if (httpsProxy === undefined) return ok(undefined);
+  const text = httpsProxy.includes("://") ? httpsProxy : `http://${httpsProxy}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.hostname === "")
-    return err(
-      `The variable ${named.name} names no HTTP proxy: correct it, or unset it for guardloop.`,
-    );
-  const except = (read("no_proxy") ?? read("NO_PROXY") ?? "")
+    return err("The proxy in HTTPS_PROXY is not an address that begins with http:// or https://.");
+  const except = noProxy
     .split(/[\s,]+/)
     .filter((one) => one !== "")
     .map((one) => one.toLowerCase().replace(/^\*?\./, ""));

@@ -5,10 +5,16 @@ import { sweepLocks } from "../../files/lock-file.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { type RunPaths, runDirectories, runPaths } from "../paths.ts";
 import { slotDirectory } from "../container/host-slots.ts";
+import { removeSetupDrafts } from "../setup/setup-drafts.ts";
 import type { RunServices } from "../services.ts";
 
 /** Directories that a stage or a command makes and removes again; in a record they are what a crash left. */
-const PASSING = ["quarantine", "job", "validation"] as const satisfies readonly (keyof RunPaths)[];
+const PASSING = [
+  "quarantine",
+  "job",
+  "setup",
+  "validation",
+] as const satisfies readonly (keyof RunPaths)[];
 
 /**
  * Removes what a killed process was at work with in the records of runs that nobody works on: directories that were to
@@ -24,6 +30,7 @@ export async function removeRemains(
   const done: string[] = [];
   for (const directory of [join(env.stateDir, "locks"), slotDirectory(env.stateDir)])
     await sweepLocks(directory, env.hostname);
+  await removeSetupDrafts(env);
   for (const runId of await runDirectories(env.stateDir)) {
     const paths = runPaths(env.stateDir, runId);
     // Asked for every run there ever was, so it does not wait for each answer.
@@ -41,7 +48,7 @@ export async function removeRemains(
 }
 
 function isRemains(name: string): boolean {
-  return /^(quarantine\.git|job|validation|artifacts\.new|busy.*|.*\.tmp)$/.test(name);
+  return /^(quarantine\.git|job|setup|validation|artifacts\.new|busy.*|.*\.tmp)$/.test(name);
 }
 
 /** The new artifacts were whole before the old ones went: without old ones, they are the only copy. */

@@ -3,7 +3,13 @@ import type { ResolvedSettings } from "../../config/load.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import type { Attempt, OfferedTask, RunSpec, ValidationCommand } from "../../core/run-spec.ts";
+import type {
+  Attempt,
+  OfferedTask,
+  RunSpec,
+  SetupSpec,
+  ValidationCommand,
+} from "../../core/run-spec.ts";
 import type { EngineFacts, ImageFacts } from "../../engine/port.ts";
 import {
   refuseAgentBranch,
@@ -37,6 +43,8 @@ export interface Invocation {
   readonly engine: EngineFacts;
   readonly image: ImageFacts;
   readonly leaseKind: "builtin" | "treehouse";
+  /** Undefined without setup commands. */
+  readonly setup: SetupSpec | undefined;
   readonly template: { readonly path: string; readonly text: string } | undefined;
   readonly now: () => Date;
 }
@@ -114,6 +122,7 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     ...(settings.network.allowHosts.length === 0
       ? {}
       : { allowHosts: settings.network.allowHosts }),
+    ...(invocation.setup === undefined ? {} : { setup: invocation.setup }),
     container: containerPart(settings, invocation.engine),
     containersOnHost: containersOnHost(settings, invocation.engine),
     limits: {

@@ -3,18 +3,26 @@ import { type ContainerPurpose, containerName } from "../../core/ids.ts";
 import { DOCKER_SETUP, type RunSpec } from "../../core/run-spec.ts";
 import type { ContainerSpec } from "../../engine/port.ts";
 import { IN_CONTAINER, type RunPaths } from "../paths.ts";
+import { cacheMounts } from "../setup/cache-mounts.ts";
 
 /** Socket files of the gateway that an agent's container gets; none by default. */
 export interface AgentSockets {
   /** To the model API. */
   readonly model?: string | undefined;
+  /** To the proxy for allowed hosts. */
+  readonly proxy?: string | undefined;
 }
 
 /** The file alone: with its directory the container could take the socket away and put its own there. */
-function socketMounts({ model }: AgentSockets): ContainerSpec["mounts"] {
-  return model === undefined
-    ? []
-    : [{ role: "model-socket", source: model, target: IN_CONTAINER.modelSocket, access: "ro" }];
+function socketMounts({ model, proxy }: AgentSockets): ContainerSpec["mounts"] {
+  const { modelSocket, proxySocket } = IN_CONTAINER;
+  const mounts = [
+    { role: "model-socket", source: model, target: modelSocket, access: "ro" },
+    { role: "proxy-socket", source: proxy, target: proxySocket, access: "ro" },
+  ] as const;
+  return mounts.flatMap(({ source, ...mount }) =>
+    source === undefined ? [] : [{ ...mount, source }],
+  );
 }
 
 /**
@@ -29,8 +37,11 @@ export function containerSpec(
   purpose: "agent" | "salvage",
   sockets: AgentSockets = {},
 ): ContainerSpec {
+  const { mounts: caches, ...home } =
+    purpose === "agent" ? cacheMounts(spec, paths, "ro") : { mounts: [] };
   return {
     ...commonPart(spec, paths, purpose),
+    ...home,
     // In the mode `gateway` too the container has nothing but loopback.
     network: purpose === "agent" && spec.network === "bridge" ? "bridge" : "none",
     mounts: [
@@ -41,6 +52,7 @@ export function containerSpec(
       { role: "passwd", source: join(paths.job, "passwd"), target: "/etc/passwd", access: "ro" },
       { role: "group", source: join(paths.job, "group"), target: "/etc/group", access: "ro" },
       ...socketMounts(sockets),
+      ...caches,
     ],
     env: {
       GUARDLOOP_ARTIFACTS: IN_CONTAINER.artifacts,
@@ -85,14 +97,17 @@ export function commonPart(spec: RunSpec, paths: RunPaths, purpose: ContainerPur
 /** The same posture, always without a network, over the throwaway work tree of a validation. */
 export function validationSpec(spec: RunSpec, paths: RunPaths, line: string): ContainerSpec {
   const at = (name: string): string => join(paths.validation, name);
+  const { mounts: caches, ...home } = cacheMounts(spec, paths, "ro");
   return {
     ...commonPart(spec, paths, "validate"),
+    ...home,
     network: "none",
     mounts: [
       { role: "workspace", source: at("workspace"), target: IN_CONTAINER.workspace, access: "rw" },
       { role: "base-store", source: at("base.git"), target: IN_CONTAINER.store, access: "ro" },
       { role: "passwd", source: at("etc/passwd"), target: "/etc/passwd", access: "ro" },
       { role: "group", source: at("etc/group"), target: "/etc/group", access: "ro" },
+      ...caches,
     ],
     env: { GUARDLOOP_RUN_ID: spec.runId, CI: "true", ...CONTAINER_LANGUAGE },
     passEnv: [],

@@ -23,12 +23,12 @@ export async function openProxy(
   services: Pick<RunServices, "env" | "now">,
   { runId, phase, allowHosts, onEntry }: ProxyRequest,
 ): Promise<Result<OpenGateway, Failure>> {
-  const own = hostsProxy(services.env.read);
+  const own = hostsProxy(services.env.proxy);
   if (!own.ok) return fail("gateway-failed", own.error, { cure: "Correct or unset the variable." });
   const sockets = await socketsOf(services, runId);
   if (!sockets.ok) return sockets;
   return openHostProxy({
-    socketPath: sockets.value.proxy,
+    directory: sockets.value.directory,
     phase,
     allowHosts,
     sink: { add: onEntry },

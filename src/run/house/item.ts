@@ -9,6 +9,8 @@ export const HOUSE_KINDS = [
   "container",
   "image",
   "image build",
+  "setup result",
+  "setup cache",
   "worktree",
   "branch",
   "ref",

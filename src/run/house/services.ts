@@ -9,6 +9,8 @@ import type { History } from "../../history/port.ts";
 export interface Retention {
   readonly branchDays: number;
   readonly recordDays: number;
+  /** Since the last use of a setup result or cache. */
+  readonly setupDays: number;
   readonly poolDays: number;
   /** Free worktrees that stay, those used last. */
   readonly poolWorktrees: number;

@@ -15,8 +15,19 @@ import { throwAway } from "./trash.ts";
 
 /** Everything of a run that is there only while it goes on, or while something is done with it. */
 function passingPaths(paths: RunPaths): readonly string[] {
-  const { workspace, store, outbox, job, quarantine, landing, validation, artifacts } = paths;
-  return [workspace, store, outbox, job, quarantine, landing, validation, `${artifacts}.new`];
+  const { workspace, store, outbox, job, quarantine, landing, artifacts, setup } = paths;
+  const { validation } = paths;
+  return [
+    workspace,
+    store,
+    outbox,
+    job,
+    quarantine,
+    landing,
+    setup,
+    validation,
+    `${artifacts}.new`,
+  ];
 }
 
 /** Snapshots whose days are over, and what ended runs left beside their records. */

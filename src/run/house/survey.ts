@@ -7,6 +7,7 @@ import { surveyHistories, surveyImageBuilds } from "./old-files.ts";
 import { surveyRecords } from "./records.ts";
 import { surveyBranches, surveyRefs } from "./refs.ts";
 import type { HouseServices } from "./services.ts";
+import { surveySetups } from "./setups.ts";
 import { surveySnapshots } from "./snapshots.ts";
 import { surveyTrash } from "./trash.ts";
 import { surveyWorktrees } from "./worktrees.ts";
@@ -32,6 +33,7 @@ export async function survey(
     () => surveyImages(services),
     ...(wanted === "all" ? [() => surveyGonePools(services)] : []),
     ...services.repositories.flatMap((repository) => [
+      () => surveySetups(services, repository),
       () => surveyWorktrees(services, repository),
       () => surveyBranches(services, repository),
       () => surveyRefs(services, repository),

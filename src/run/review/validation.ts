@@ -16,6 +16,8 @@ import { validationSpec } from "../container/container.ts";
 import { type CommandLog, commandLog } from "../logs/command-log.ts";
 import { IN_CONTAINER } from "../paths.ts";
 import type { RunServices } from "../services.ts";
+import { ensureSetup } from "../setup/ensure-setup.ts";
+import { placeResult } from "../setup/place-result.ts";
 import { proveGone } from "../stages/collect.ts";
 import { makeThrowaway, writeAccounts } from "../snapshot/throwaway.ts";
 
@@ -27,7 +29,7 @@ export interface ValidationRequest {
 }
 
 /**
- * Runs the project's commands on exactly the imported tree plus the overlay, each in a fresh sealed container over
+ * Runs the project's commands on exactly the imported tree plus the overlay and what setup made, each in a fresh sealed container over
  * one throwaway work tree, so that what one builds the next can test. How each ended is the engine's word, not the
  * container's. Nothing is taken back from it. After the first that does not pass, the rest are not run.
  */
@@ -66,10 +68,14 @@ async function makeWorkspace(
     branch: spec.branch,
     storeInContainer: IN_CONTAINER.store,
   };
+  const ready = await ensureSetup(services, spec);
+  if (!ready.ok) return ready;
+  const setup = ready.value;
   const made = await makeThrowaway(services.principal.git, layout, {
     owner: spec.container,
     addUntracked: async () => {
       await copyKeptOverlay(paths.overlay, layout.workspaceDir);
+      if (setup !== undefined) await placeResult(setup.result, layout.workspaceDir);
       return ok({ paths: [] });
     },
   });

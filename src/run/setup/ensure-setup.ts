@@ -102,6 +102,7 @@ async function makeResult(
     await removeTree(directory);
     await rename(draft, directory);
     await syncDirectory(place.results);
+    await touchUsed(place, setup, services.now());
     const result = { tree: join(directory, "tree"), manifest: manifest.value };
     return ok({ how: "made", result });
   } finally {

@@ -51,7 +51,6 @@ export function setupContainer(spec: RunSpec, paths: RunPaths, socketPath: strin
       GUARDLOOP_RUN_ID: spec.runId,
       CI: "true",
       ...CONTAINER_LANGUAGE,
-      ...PROXY_ENVIRONMENT,
     },
     passEnv: [],
     argv: ["node", IN_CONTAINER.guest, IN_CONTAINER.jobFile],
@@ -98,8 +97,8 @@ function jobOf(spec: RunSpec, { commands }: SetupSpec): GuestJob {
     isolation: "container",
     commands,
     base: spec.principalHead,
-    // There is none.
-    agent: { argv: [], env: {}, homeFiles: {} },
+    // There is none; its environment is that of the commands.
+    agent: { argv: [], env: PROXY_ENVIRONMENT, homeFiles: {} },
     author: spec.agent.author,
     relays: [PROXY_RELAY],
     overlayPaths: [],

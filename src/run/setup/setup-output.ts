@@ -3,6 +3,8 @@ import { SETUP_BEGINS } from "../../core/artifacts.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { visible } from "../../core/visible.ts";
 
+/** What Node says whenever it is told to use a proxy; true of every command, and the cause of nothing. */
+const NODE_WARNING = /^\(node:\d+\) \[UNDICI-EHPA\]|^\(Use `node --trace-warnings/;
 const KEPT_LINES = 12;
 const SHOWN_CHARACTERS = 300;
 
@@ -20,7 +22,7 @@ export function setupOutput(commands: number, onCommand: (number: number) => voi
     if (line.startsWith(SETUP_BEGINS) && number === current + 1 && number <= commands) {
       current = number;
       onCommand(number);
-    } else if (line.trim() !== "") {
+    } else if (line.trim() !== "" && !NODE_WARNING.test(line)) {
       last.push(visible(line, "one-line").slice(0, SHOWN_CHARACTERS));
       if (last.length > KEPT_LINES) last.shift();
     }

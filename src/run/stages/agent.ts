@@ -1,11 +1,14 @@
 import { CONTAINER_PURPOSES, containerName } from "../../core/ids.ts";
+import type { EgressEntry } from "../../core/egress.ts";
+import { NO_EGRESS, withEntry } from "../../core/egress-totals.ts";
 import { type Failure, fail } from "../../core/failures.ts";
 import type { AgentEnding, DiskUse, RunSpec } from "../../core/run-spec.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
 import { egressLog } from "../egress/egress-log.ts";
-import { type RunGateway, openRunGateway } from "../egress/model-gateway.ts";
+import { openAgentProxy } from "../egress/host-proxy.ts";
+import { openRunGateway } from "../egress/model-gateway.ts";
 import { redactorInUse } from "../logs/redactions-in-use.ts";
 import { containerSpec } from "../container/container.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
@@ -60,12 +63,32 @@ async function runContainer(
   spec: RunSpec,
   first: DiskUse | undefined,
 ): Promise<Result<AgentEnding, Failure>> {
-  const redactor = await redactorInUse(services, spec.agent.passEnv);
+  const redactor = await redactorInUse(services, spec);
   await using log = egressLog(services, spec.runId, redactor);
-  const opened = await openRunGateway(services, spec, log.add);
+  let egress = NO_EGRESS;
+  const onEntry = (entry: EgressEntry): void => {
+    egress = withEntry(egress, entry);
+    log.add(entry);
+  };
+  const ended = await besideGateways(services, spec, { first, onEntry });
+  const isOpen = spec.gateway !== undefined || (spec.allowHosts ?? []).length > 0;
+  // Only now: what was still under way at the agent's end is written down when its gateway closes.
+  return ended.ok && isOpen ? ok({ ...ended.value, egress }) : ended;
+}
+
+/** The agent's container, with the ways out of it that its run allows open as long as it lives. */
+async function besideGateways(
+  services: RunServices,
+  spec: RunSpec,
+  at: { readonly first: DiskUse | undefined; readonly onEntry: (entry: EgressEntry) => void },
+): Promise<Result<AgentEnding, Failure>> {
+  const opened = await openRunGateway(services, spec, at.onEntry);
   if (!opened.ok) return opened;
   await using gateway = opened.value;
-  const sockets = { model: gateway?.socketPath };
+  const allowed = await openAgentProxy(services, spec, at.onEntry);
+  if (!allowed.ok) return allowed;
+  await using proxy = allowed.value;
+  const sockets = { model: gateway?.socketPath, proxy: proxy?.socketPath };
   const container = containerSpec(spec, services.paths, "agent", sockets);
   const argv = services.engine.argv(container);
   await writeAtomic(
@@ -78,16 +101,12 @@ async function runContainer(
     name: container.name,
     startedAt: services.now().toISOString(),
     limits: spec.limits,
-    first,
+    first: at.first,
     follow: (sink) => services.engine.run(container, sink, passed),
   });
-  return ended.ok && gateway !== undefined ? ok(withEgress(ended.value, gateway)) : ended;
-}
-
-function withEgress(ending: AgentEnding, gateway: RunGateway): AgentEnding {
-  const egress = gateway.totals();
-  const exhausted = ending.kind === "budget-limit" ? gateway.exhausted() : undefined;
-  return exhausted === undefined ? { ...ending, egress } : { ...ending, egress, exhausted };
+  if (!ended.ok || ended.value.kind !== "budget-limit") return ended;
+  const exhausted = gateway?.exhausted();
+  return exhausted === undefined ? ended : ok({ ...ended.value, exhausted });
 }
 
 function isGvisor({ engine }: RunSpec): boolean {

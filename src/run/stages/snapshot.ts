@@ -14,6 +14,8 @@ import { type OverlayReport, copyOverlay } from "../snapshot/overlay.ts";
 import { IN_CONTAINER } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
+import { ensureSetup } from "../setup/ensure-setup.ts";
+import { type PlacedSetup, placeResult } from "../setup/place-result.ts";
 import { makeThrowaway } from "../snapshot/throwaway.ts";
 import { writeJob } from "./spec.ts";
 
@@ -74,24 +76,31 @@ async function makeSnapshot(
     addUntracked: () => addOverlay(services, spec, lease),
   });
   if (!made.ok) return made;
-  const { paths: overlayPaths, report } = made.value;
-  await writeReport(services, report);
-  await writeJob(paths, spec, overlayPaths);
+  const { paths: neverSwept, report, setup } = made.value;
+  await writeReport(services, report, setup);
+  await writeJob(paths, spec, neverSwept);
   return ok({
     snapshot: {
-      overlayFiles: overlayPaths.length,
+      overlayFiles: report.copied.length,
       keptOut: report.keptOut.length,
       first: await firstDiskUse(paths),
     },
   });
 }
 
-/** Lets in what the rules name, once for the agent and once kept aside for validating the result. */
+interface Untracked {
+  /** What the guest never sweeps into a commit. */
+  readonly paths: readonly string[];
+  readonly report: OverlayReport;
+  readonly setup: PlacedSetup | undefined;
+}
+
+/** Lets in what the rules name, once for the agent and once kept aside for validating the result; then what setup made. */
 async function addOverlay(
   services: RunServices,
   spec: RunSpec,
   lease: Lease,
-): Promise<Result<{ paths: readonly string[]; report: OverlayReport }, Failure>> {
+): Promise<Result<Untracked, Failure>> {
   const overlay = await copyOverlay({
     program: services.gitProgram,
     env: services.env,
@@ -109,11 +118,20 @@ async function addOverlay(
       await mkdir(dirname(kept), { recursive: true });
       await copyFile(join(services.paths.workspace, path), kept);
     }
-  return ok({ paths, report: overlay.value });
+  const ready = await ensureSetup(services, spec);
+  if (!ready.ok) return ready;
+  const result = ready.value?.result;
+  if (result === undefined) return ok({ paths, report: overlay.value, setup: undefined });
+  const setup = await placeResult(result, services.paths.workspace);
+  return ok({ paths: [...paths, ...result.manifest.tops], report: overlay.value, setup });
 }
 
-async function writeReport(services: RunServices, overlay: OverlayReport): Promise<void> {
-  const report = { version: 1, ...overlay };
+async function writeReport(
+  services: RunServices,
+  overlay: OverlayReport,
+  setup: PlacedSetup | undefined,
+): Promise<void> {
+  const report = { version: 1, ...overlay, ...(setup === undefined ? {} : { setup }) };
   await writeAtomic(services.paths.snapshotManifest, `${JSON.stringify(report, null, 2)}\n`);
 }
 

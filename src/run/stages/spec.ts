@@ -7,7 +7,9 @@ import type { RunSpec } from "../../core/run-spec.ts";
 import { ok } from "../../core/result.ts";
 import { ensurePrivateDirectory } from "../../files/private-directory.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
+import { PROXY_RELAY } from "../egress/host-proxy.ts";
 import { IN_CONTAINER, type RunPaths } from "../paths.ts";
+import { PROXY_ENVIRONMENT } from "../setup/proxy-environment.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
 import { writeAccounts } from "../snapshot/throwaway.ts";
@@ -64,7 +66,7 @@ export async function writeJob(
     base: spec.base,
     agent: {
       argv: spec.agent.argv,
-      env: spec.agent.env,
+      env: { ...proxyEnvironment(spec), ...spec.agent.env },
       homeFiles: spec.agent.homeFiles,
       versionArgv: spec.agent.versionArgv ?? [],
       ...furtherTurns(spec.agent),
@@ -89,6 +91,10 @@ export async function writeJob(
   );
 }
 
+function proxyEnvironment({ allowHosts = [] }: RunSpec): Readonly<Record<string, string>> {
+  return allowHosts.length === 0 ? {} : PROXY_ENVIRONMENT;
+}
+
 /** One reminder is a help; a second one would be an agent that does not listen. */
 const REMINDERS = 1;
 /** The wall clock stands still while a limit is waited for, so something else must bound it. */
@@ -110,10 +116,9 @@ function furtherTurns({
 /** The sockets that are mounted, each with its port in the container. */
 function relaysOf(spec: RunSpec): NonNullable<GuestJob["relays"]> {
   const model = { port: RELAY_PORTS.model, socket: IN_CONTAINER.modelSocket };
-  const proxy = { port: RELAY_PORTS.proxy, socket: IN_CONTAINER.proxySocket };
   return [
     ...(spec.gateway === undefined ? [] : [model]),
-    ...((spec.allowHosts ?? []).length > 0 ? [proxy] : []),
+    ...((spec.allowHosts ?? []).length > 0 ? [PROXY_RELAY] : []),
   ];
 }
 

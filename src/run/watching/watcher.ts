@@ -48,8 +48,11 @@ const MEASURE_PAUSE_MS = 2_000;
 const COUNT_PAUSE_MS = 3_000;
 const COUNTED_ENTRIES = 50_000;
 /** Stages during which a container may run, with what it is called. */
-const CONTAINER_OF: Readonly<Partial<Record<StageTiming["stage"], "agent" | "validate">>> = {
+const CONTAINER_OF: Readonly<
+  Partial<Record<StageTiming["stage"], "agent" | "setup" | "validate">>
+> = {
   agent: "agent",
+  setup: "setup",
   validate: "validate",
 };
 

@@ -35,7 +35,7 @@ const MOST_REQUEST_BYTES = 16 * 1024;
 /**
  * Asks a model API for its list of models, through a gateway like a run's, with the real credential. Sends nothing else.
  *
- * @returns `model-unauthenticated` where the credential is refused; `gateway-failed` where the API cannot be reached.
+ * @returns `model-unauthenticated` where the credential is refused; `model-unreachable` where it gives no answer.
  */
 export async function tryModelApi(at: TryModelApi): Promise<Result<Tried, Failure>> {
   const { provider, upstream } = at;
@@ -96,7 +96,7 @@ function unauthenticated(
 }
 
 function unreachable(message: string): Result<never, Failure> {
-  return fail("gateway-failed", message, {
+  return fail("model-unreachable", message, {
     cure: "Look at this host's network, at HTTPS_PROXY, and at the address in [upstream].",
   });
 }

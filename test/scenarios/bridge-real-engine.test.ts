@@ -1,6 +1,7 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GOOD_AGENT, makeWorld } from "../rig/world.ts";
 
@@ -49,11 +50,10 @@ function port(): number {
 }
 
 /** As it would be without what guardloop adds to `--network bridge`. */
-function askFromPlainContainer(): string {
+async function askFromPlainContainer(): Promise<string> {
   const plain = ["run", "--rm", "--network=bridge", "--entrypoint=node", "guardloop-agent"];
-  return execFileSync("docker", [...plain, "-e", ASK, String(port()), METADATA], {
-    encoding: "utf8",
-  });
+  const asking = [...plain, "-e", ASK, String(port()), METADATA];
+  return (await promisify(execFile)("docker", asking)).stdout;
 }
 
 describe("a container with a real network, on Docker", () => {
@@ -66,6 +66,6 @@ describe("a container with a real network, on Docker", () => {
     const log = (await world.guardloop(["logs", "@last"])).stdout;
     for (const name of names) expect(log).toContain(`answer of ${name}: ECONNREFUSED`);
     expect(log).toContain(`answer of the host: ${SECRET}`);
-    if (playsMetadata) expect(askFromPlainContainer()).toContain(`${METADATA}: ${SECRET}`);
+    if (playsMetadata) expect(await askFromPlainContainer()).toContain(`${METADATA}: ${SECRET}`);
   });
 });

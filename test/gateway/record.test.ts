@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { EgressEntry } from "../../src/core/egress.ts";
-import { egressTotals } from "../../src/gateway/totals.ts";
+import { sumOf } from "../../src/core/egress-totals.ts";
 import { egressLog } from "../../src/run/logs/egress-log.ts";
 import { directory } from "./rig.ts";
 
@@ -73,7 +73,7 @@ test("totals tell refusals, failures, limits and refused credentials apart", () 
     { ...ENTRY, status: 502, outcome: "failed", tokens: null, costUsd: null },
     { ...ENTRY, outcome: "cut" },
   ];
-  expect(egressTotals(entries)).toEqual({
+  expect(sumOf(entries)).toEqual({
     requests: 8,
     refused: 1,
     failed: 1,
@@ -88,6 +88,6 @@ test("totals tell refusals, failures, limits and refused credentials apart", () 
 });
 
 test("a cost is unknown from the first request on that has no price", () => {
-  expect(egressTotals([ENTRY, { ...ENTRY, costUsd: null }, ENTRY]).costUsd).toBeNull();
-  expect(egressTotals([]).costUsd).toBe(0);
+  expect(sumOf([ENTRY, { ...ENTRY, costUsd: null }, ENTRY]).costUsd).toBeNull();
+  expect(sumOf([]).costUsd).toBe(0);
 });

@@ -34,8 +34,13 @@ const END = `event: response.completed\ndata: ${JSON.stringify({
   response: { usage: USAGE },
 })}\n\n`;
 const STREAMS = {
-  "2,000 small events": { pieces: 2000, piece: EVENT },
-  "one event of 2 MiB": { pieces: 1, piece: `data: ${"x".repeat(2 * 1024 ** 2)}\n\n` },
+  "200 events, one a millisecond": { pieces: 200, piece: EVENT, pace: "paced" },
+  "2,000 events at once": { pieces: 2000, piece: EVENT, pace: "full" },
+  "one event of 2 MiB": {
+    pieces: 1,
+    piece: `data: ${"x".repeat(2 * 1024 ** 2)}\n\n`,
+    pace: "full",
+  },
 };
 const PROMPT = JSON.stringify({ model: "m", stream: true, input: "x".repeat(60_000) });
 
@@ -54,10 +59,12 @@ async function upstream() {
 }
 
 async function answer({ model }, response) {
-  const { pieces, piece } = STREAMS[model];
+  const { pieces, piece, pace } = STREAMS[model];
   response.writeHead(200, { "content-type": "text/event-stream" });
-  for (let index = 0; index < pieces; index += 1)
+  for (let index = 0; index < pieces; index += 1) {
+    if (pace === "paced") await new Promise((resolve) => setTimeout(resolve, 1));
     if (!response.write(piece)) await new Promise((resolve) => response.once("drain", resolve));
+  }
   response.end(END);
 }
 
@@ -99,13 +106,14 @@ async function client() {
 
 async function main() {
   const children = [];
+  let gateway;
   const place = mkdtempSync(join(tmpdir(), "gg-"));
   try {
     const up = child("upstream", children);
     const { port } = await heard(up);
     const asker = child("client", children);
     await heard(asker);
-    await using gateway = await openGateway(place, port);
+    gateway = await openGateway(place, port);
     const ways = {
       direct: { host: "127.0.0.1", port },
       gateway: { socketPath: gateway.socketPath },
@@ -117,6 +125,7 @@ async function main() {
     for (const model of Object.keys(STREAMS)) report(model, await measure(asker, ways, model));
   } finally {
     for (const one of children) one.kill();
+    await gateway?.[Symbol.asyncDispose]();
     rmSync(place, { recursive: true, force: true });
   }
 }
@@ -147,9 +156,7 @@ function report(model, { direct, gateway }) {
     `| ${model} | first byte | ${a.toFixed(2)} ms | ${b.toFixed(2)} ms | ${(b - a).toFixed(2)} ms |`,
   );
   const slower = `${((d / c - 1) * 100).toFixed(0)} %`;
-  console.log(
-    `| ${model} | throughput | ${c.toFixed(0)} MiB/s | ${d.toFixed(0)} MiB/s | ${slower} |`,
-  );
+  console.log(`| ${model} | throughput | ${shown(c)} | ${shown(d)} | ${slower} |`);
 }
 
 async function openGateway(directory, port) {
@@ -188,6 +195,12 @@ function child(role, children) {
 
 function heard(from) {
   return new Promise((resolve) => from.once("message", resolve));
+}
+
+function shown(mebibytes) {
+  return mebibytes < 10
+    ? `${(mebibytes * 1024).toFixed(0)} KiB/s`
+    : `${mebibytes.toFixed(0)} MiB/s`;
 }
 
 function median(values) {

@@ -204,7 +204,8 @@ export function ask(socketPath: string, call: Call = {}): Promise<Got> {
   const body = call.body ?? (method === "POST" ? "{}" : undefined);
   return new Promise((resolve, reject) => {
     const host = "127.0.0.1:41080";
-    const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
+    const isSized = body !== undefined && headers["transfer-encoding"] === undefined;
+    const length = !isSized ? {} : { "content-length": Buffer.byteLength(body) };
     const sent = request(
       { socketPath, method, path, headers: { host, ...length, ...headers }, agent: false },
       (response) => {

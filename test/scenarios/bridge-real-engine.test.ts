@@ -31,7 +31,8 @@ const ask = (host) => new Promise((done) => {
 /** A metadata service, and a service of this host, on every address. */
 let server: Server;
 /** Where the tests may give this host the address, the service is really there. */
-let playsMetadata = false;
+const playsMetadata =
+  spawnSync("ip", ["address", "add", `${METADATA}/32`, "dev", "lo"]).status === 0;
 
 beforeAll(async () => {
   server = createServer((_, response) => response.end(SECRET));
@@ -66,6 +67,9 @@ describe("a container with a real network, on Docker", () => {
     const log = (await world.guardloop(["logs", "@last"])).stdout;
     for (const name of names) expect(log).toContain(`answer of ${name}: ECONNREFUSED`);
     expect(log).toContain(`answer of the host: ${SECRET}`);
-    if (playsMetadata) expect(await askFromPlainContainer()).toContain(`${METADATA}: ${SECRET}`);
+  });
+
+  test.skipIf(!playsMetadata)("would reach them without guardloop's arguments", async () => {
+    expect(await askFromPlainContainer()).toContain(`answer of ${METADATA}: ${SECRET}`);
   });
 });

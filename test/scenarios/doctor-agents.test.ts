@@ -200,10 +200,10 @@ describe("doctor, about the program of an agent", () => {
 });
 
 describe("doctor, about prices", () => {
-  const local = (api: Upstream): readonly string[] => [
-    ...["--agent", "command", "--network", "gateway", "--provider", "compatible"],
-    ...["--compatible-url", `${api.url}/v1`],
-  ];
+  const local = (api: Upstream): readonly string[] => {
+    const flags = "--agent command --network gateway --provider compatible --compatible-url";
+    return [...flags.split(" "), `${api.url}/v1`];
+  };
 
   test("a price table that cannot be read is a problem, with its place", async () => {
     using world = makeWorld();

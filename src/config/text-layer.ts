@@ -58,7 +58,8 @@ function readText(setting: AnySetting, given: Written, where: string): LayerValu
 /** An option that takes a list may be given several times; words are already apart. */
 function joined(setting: AnySetting, given: readonly string[]): unknown {
   return setting.kind === "list" || setting.kind === "lines"
-    ? given.flatMap((text) => interpret(setting, text)) : given;
+    ? given.flatMap((text) => interpret(setting, text))
+    : given;
 }
 
 /** @returns undefined when the text cannot be read as the setting's kind. */

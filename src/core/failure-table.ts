@@ -226,11 +226,12 @@ export const FAILURES = {
   "setup-failed": {
     exit: 1,
     meaning: "A setup command failed, or its result could not be kept.",
-    cure: "Read the end of setup.log in the run's record, then correct setup.commands or setup.allow_hosts.",
+    cure: "Read `guardloop logs RUN --setup`, then correct setup.commands or setup.allow_hosts.",
+    blame: "surroundings",
   },
   "gateway-failed": {
     exit: 1,
-    meaning: "The gateway to the model API could not be opened.",
+    meaning: "The gateway to the model API, or the proxy to allowed hosts, could not be opened.",
     cure: "Run `guardloop doctor`.",
     blame: "surroundings",
   },

@@ -27,6 +27,7 @@ function facts(more: Partial<ReviewFacts> = {}): ReviewFacts {
     changes: [change("src/app.ts")],
     addedLines: [],
     packageFiles: [],
+    setupGlobs: [],
     controlPaths: ["guardloop.toml"],
     task: { id: "T1", file: "docs/TASKS.md", atTip: "not-runnable" },
     otherTasksChanged: [],
@@ -67,6 +68,17 @@ test("blocking findings come first", () => {
     facts({ changes: [change("package.json"), change(".github/workflows/ci.yml")] }),
   );
   expect(found.map((one) => one.severity)).toEqual(["block", "warn"]);
+});
+
+test("a file that decides what setup fetches is named, changed or new, and only where there is a setup", () => {
+  const changes = [change("src/app.ts"), change("sub/yarn.lock", { kind: "added" })];
+  const setupGlobs = ["**/yarn.lock", "**/.npmrc"];
+  const found = findingsOf(facts({ changes, setupGlobs }));
+  expect(found.find((one) => one.code === "setup-changed")).toMatchObject({
+    severity: "warn",
+    paths: ["sub/yarn.lock"],
+  });
+  expect(codes({ changes })).not.toContain("setup-changed");
 });
 
 describe("protected paths", () => {

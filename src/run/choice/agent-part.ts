@@ -16,6 +16,7 @@ export function agentPart(
     prompt,
     model: settings.agent.model,
     modelApi: modelApi(settings, adapter.providers[0]),
+    serverTools: settings.gateway.serverTools,
     extraArgs: settings.agent.command,
   };
   const launch = adapter.launch(request);

@@ -36,7 +36,6 @@ function facts(more: Partial<ReviewFacts> = {}): ReviewFacts {
     hitMemoryLimit: false,
     processesRefused: 0,
     egressRefused: [],
-    setupGlobs: [],
     flattened: null,
     leftBehind: { total: 0, names: [] },
     otherAuthors: [],

@@ -1,4 +1,5 @@
 import { remember } from "./bounded-map.ts";
+import { causeInWords, causeOfStatus, errorEvent } from "./error-cause.ts";
 import {
   type Fields,
   asFields,
@@ -67,10 +68,8 @@ function system(event: Fields, state: State): readonly AgentEvent[] {
   if (subtype === "api_retry") {
     const status = event["error_status"];
     const what = textField(event, "error") ?? "no answer";
-    return error(
-      `The model API failed (${typeof status === "number" ? `${status} ` : ""}${what}); trying again.`,
-      state,
-    );
+    const told = `The model API failed (${typeof status === "number" ? `${status} ` : ""}${what}); trying again.`;
+    return error(told, state, causeOfStatus(status));
   }
   if (subtype !== "init") return [];
   const id = textField(event, "session_id") ?? "";
@@ -81,10 +80,14 @@ function system(event: Fields, state: State): readonly AgentEvent[] {
 }
 
 /** The last message, the result and every new attempt repeat what went wrong. */
-function error(text: string, state: State): readonly AgentEvent[] {
+function error(
+  text: string,
+  state: State,
+  cause = causeInWords(text, /\bAPI Error\W{1,2}(\d{3})\b/),
+): readonly AgentEvent[] {
   if (text === state.lastError) return [];
   state.lastError = text;
-  return [{ type: "error", text }];
+  return [errorEvent(text, cause)];
 }
 
 function assistantBlock(block: Fields, event: Fields, state: State): readonly AgentEvent[] {
@@ -159,7 +162,7 @@ function result(event: Fields, state: State): readonly AgentEvent[] {
   const failed = event["is_error"] === true || textField(event, "subtype") !== "success";
   const text = textField(event, "result") ?? textField(event, "subtype") ?? "The session failed.";
   return [
-    ...(failed ? error(text, state) : []),
+    ...(failed ? error(text, state, causeOfStatus(event["api_error_status"])) : []),
     {
       type: "usage",
       // The API counts what was read from the cache or written to it apart.

@@ -1,4 +1,5 @@
 import { remember } from "./bounded-map.ts";
+import { causeInWords, errorEvent } from "./error-cause.ts";
 import {
   type Fields,
   countField,
@@ -66,7 +67,7 @@ function error(message: string | undefined, state: State): readonly AgentEvent[]
   if (message === undefined) return undefined;
   if (message === state.lastError) return [];
   state.lastError = message;
-  return [{ type: "error", text: message }];
+  return [errorEvent(message, causeInWords(message, /\bstatus:? (\d{3})\b/))];
 }
 
 function itemStarted(item: Fields | undefined, state: State): readonly AgentEvent[] | undefined {

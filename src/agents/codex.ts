@@ -1,9 +1,11 @@
 import { codexParser } from "./codex-events.ts";
-import type { AgentAdapter } from "./port.ts";
+import { SANDBOX_OFF } from "./inner-sandbox.ts";
+import type { AgentAdapter, LaunchRequest, ModelApi } from "./port.ts";
 import { promptArgument } from "./prompt-argument.ts";
 
 /**
- * Two things `codex exec` (0.171) does not do by itself, decided in the container because only there the values are:
+ * Two things `codex exec` (0.171) does not do by itself, decided in the container because only there the values are; for
+ * the network mode `bridge`, where keys are passed by name:
  * - it reads its key from CODEX_API_KEY and ignores OPENAI_API_KEY;
  * - it ignores OPENAI_BASE_URL. Its built-in provider would first try a WebSocket seven times, which few
  *   proxies speak, so another address gets the provider of CONFIG. A value of `-c` that is not TOML is taken
@@ -27,6 +29,8 @@ exec codex exec "$@"
  *
  * Without `plugins = false` codex asks github.com and chatgpt.com for its list of plugins at every start, for a home
  * that is thrown away, and what it finds there becomes part of what the model is told.
+ *
+ * An untrusted project's .codex directory (configuration, hooks, rules) is not read; its AGENTS.md is.
  */
 const CONFIG = `
 check_for_update_on_startup = false
@@ -45,9 +49,12 @@ name = "guardloop"
 wire_api = "responses"
 env_key = "CODEX_API_KEY"
 supports_websockets = false
+
+[projects."/workspace"]
+trust_level = "untrusted"
 `.trimStart();
 
-/** OpenAI's Codex CLI. Its own sandbox is off on purpose: the container is the sandbox. */
+/** OpenAI's Codex CLI. */
 export const codex: AgentAdapter = {
   name: "codex",
   kind: "hosted",
@@ -55,24 +62,54 @@ export const codex: AgentAdapter = {
   credentialNames: ["OPENAI_API_KEY", "CODEX_API_KEY"],
   versionArgv: ["codex", "--version"],
   launch(request) {
+    const { modelApi } = request;
     return {
-      argv: [
-        "sh",
-        "-c",
-        START,
-        "codex",
-        "--dangerously-bypass-approvals-and-sandbox",
-        "--json",
-        "--skip-git-repo-check",
-        ...(request.model === undefined ? [] : ["--model", request.model]),
-        ...request.extraArgs,
-        // A prompt may begin with dashes.
-        "--",
-        promptArgument(request),
-      ],
-      env: {},
+      argv: call(request, []),
+      env: modelApi === undefined ? {} : { CODEX_API_KEY: modelApi.placeholderKey },
       homeFiles: { ".codex/config.toml": CONFIG },
+      innerSandbox: SANDBOX_OFF,
     };
   },
+  resume: (request) => call(request, ["resume", "--last"]),
   parser: codexParser,
 };
+
+/** @param verb what stands between the options and the prompt. */
+function call(request: LaunchRequest, verb: readonly string[]): readonly string[] {
+  const { modelApi, model, extraArgs } = request;
+  const start = modelApi === undefined ? ["sh", "-c", START, "codex"] : ["codex", "exec"];
+  return [
+    ...start,
+    ...(modelApi === undefined ? [] : gatewayOptions(modelApi, request.serverTools ?? [])),
+    "--dangerously-bypass-approvals-and-sandbox",
+    "--json",
+    "--skip-git-repo-check",
+    ...(model === undefined ? [] : ["--model", model]),
+    ...extraArgs,
+    ...verb,
+    // A prompt may begin with dashes.
+    "--",
+    promptArgument(request),
+  ];
+}
+
+/** Options win over every file. A whole table is set, so that no file can add to what matters of it. */
+function gatewayOptions({ origin }: ModelApi, serverTools: readonly string[]): readonly string[] {
+  const provider = [
+    `name="guardloop"`,
+    `base_url="${origin}/v1"`,
+    `wire_api="responses"`,
+    `env_key="CODEX_API_KEY"`,
+    `supports_websockets=false`,
+    `requires_openai_auth=false`,
+  ];
+  const search = serverTools.includes("web_search") ? "live" : "disabled";
+  return [
+    "-c",
+    "model_provider=guardloop",
+    "-c",
+    `model_providers.guardloop={${provider.join(",")}}`,
+    "-c",
+    `web_search="${search}"`,
+  ];
+}

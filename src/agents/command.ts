@@ -1,14 +1,14 @@
-import type { ProviderName } from "../core/network.ts";
+import { type ProviderName, clientBaseUrl } from "../core/network.ts";
 import type { AgentAdapter, ModelApi } from "./port.ts";
 
 /** Where programs commonly look for the address and the key of each API. */
 const VARIABLES: Readonly<
-  Record<ProviderName, { readonly address: string; readonly key: string; readonly path: string }>
+  Record<ProviderName, { readonly address: string; readonly key: string }>
 > = {
-  openai: { address: "OPENAI_BASE_URL", key: "OPENAI_API_KEY", path: "/v1" },
-  compatible: { address: "OPENAI_BASE_URL", key: "OPENAI_API_KEY", path: "/v1" },
-  anthropic: { address: "ANTHROPIC_BASE_URL", key: "ANTHROPIC_API_KEY", path: "" },
-  gemini: { address: "GOOGLE_GEMINI_BASE_URL", key: "GEMINI_API_KEY", path: "" },
+  openai: { address: "OPENAI_BASE_URL", key: "OPENAI_API_KEY" },
+  compatible: { address: "OPENAI_BASE_URL", key: "OPENAI_API_KEY" },
+  anthropic: { address: "ANTHROPIC_BASE_URL", key: "ANTHROPIC_API_KEY" },
+  gemini: { address: "GOOGLE_GEMINI_BASE_URL", key: "GEMINI_API_KEY" },
 };
 
 /**
@@ -37,6 +37,6 @@ export const command: AgentAdapter = {
 };
 
 function variables({ provider, origin, placeholderKey }: ModelApi): Record<string, string> {
-  const { address, key, path } = VARIABLES[provider];
-  return { [address]: `${origin}${path}`, [key]: placeholderKey };
+  const { address, key } = VARIABLES[provider];
+  return { [address]: clientBaseUrl(provider, origin), [key]: placeholderKey };
 }

@@ -46,6 +46,8 @@ export interface LaunchRequest {
   readonly model: string | undefined;
   /** In the network mode `gateway`; undefined in the others. */
   readonly modelApi?: ModelApi | undefined;
+  /** Tools that the provider runs on its side and the gateway lets through, by their names; the agent is told of no other. */
+  readonly serverTools?: readonly string[];
   /** What follows `--`: the command of `--agent command`, or extra arguments for the others. */
   readonly extraArgs: readonly string[];
 }

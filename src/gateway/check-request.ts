@@ -12,7 +12,8 @@ const HOSTS = /^(?:guardloop|(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?)$/i
 /** Whether the API knows such a request: method, host and target, before any of its body is read. */
 export function checkHead(request: IncomingMessage, provider: Provider): Result<Route, Refusal> {
   const method = request.method ?? "";
-  const host = request.headers.host ?? "";
+  const hosts = request.headersDistinct["host"] ?? [];
+  const host = hosts.join(", ");
   if (!HOSTS.test(host))
     return err(
       refusal(

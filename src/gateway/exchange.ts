@@ -68,7 +68,7 @@ export async function exchange(
   const ready = await prepare(context, request, held);
   const ending = ready.ok
     ? await send(context, ready.value, response)
-    : refused(ready.error, response, request);
+    : refused(ready.error, response);
   context.record({
     version: 1,
     at,
@@ -173,9 +173,8 @@ function told({ status, outcome, reason, responseBytes, firstByteMs }: Sent) {
   return { status, outcome, reason, responseBytes, firstByteMs };
 }
 
-function refused(why: Refusal | "cut", response: ServerResponse, request: IncomingMessage): Ending {
+function refused(why: Refusal | "cut", response: ServerResponse): Ending {
   if (why === "cut") return { ...NOTHING, status: null, outcome: "cut", reason: null };
-  // What is left of a body is not read; the connection ends with the answer.
-  answerRefusal(response, why, request.complete ? "keep" : "close");
+  answerRefusal(response, why);
   return { ...NOTHING, status: why.status, outcome: why.outcome, reason: why.reason };
 }

@@ -47,7 +47,7 @@ const CUT = new Error("The client went away.");
 const REDIRECT = new Error("The answer is a redirect.");
 
 /**
- * Sends a request and passes the answer back as it comes: no more of it is held than one chunk and what the tap keeps.
+ * Sends a request and passes the answer back as it comes: no more of it is held than a connection's buffers and what the tap keeps.
  * When either side breaks off, this request ends and no other. Never rejects.
  */
 export function forward(outgoing: Outgoing, response: ServerResponse): Promise<Sent> {
@@ -74,6 +74,8 @@ interface UnderWay {
   tap: AnswerTap | undefined;
   firstByteMs: number | null;
   responseBytes: number;
+  /** Chunks of the answer that are written when this turn of the event loop ends. */
+  waiting: Buffer[];
   stall: NodeJS.Timeout | undefined;
 }
 
@@ -87,6 +89,7 @@ function passing(outgoing: Outgoing, response: ServerResponse, done: (sent: Sent
     tap: undefined,
     firstByteMs: null,
     responseBytes: 0,
+    waiting: [],
     stall: undefined,
   };
   const onClose = (): void => {
@@ -98,6 +101,7 @@ function passing(outgoing: Outgoing, response: ServerResponse, done: (sent: Sent
     response.off("close", onClose);
     done(sentOf(on, how, ended));
   };
+  const flush = (): void => writeWaiting(on, response, clientSilenceMs);
   return {
     onRequestStart(controller: Dispatcher.DispatchController): void {
       on.controller = controller;
@@ -119,28 +123,40 @@ function passing(outgoing: Outgoing, response: ServerResponse, done: (sent: Sent
       response.writeHead(status, responseHeaders(headers, provider));
       response.flushHeaders();
     },
-    onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
       on.responseBytes += chunk.length;
-      on.tap?.take(chunk);
-      if (response.write(chunk)) return;
-      controller.pause();
-      on.stall = setTimeout(() => response.destroy(), clientSilenceMs);
-      response.once("drain", () => {
-        clearTimeout(on.stall);
-        controller.resume();
-      });
+      // What was read at once is written at once, at the end of this turn: a stream has an event in each small chunk.
+      if (on.waiting.push(chunk) === 1) queueMicrotask(flush);
     },
     onResponseEnd(): void {
+      flush();
       on.tap?.end();
       response.end();
       settle({ outcome: "answered", status: on.answer?.status ?? null, reason: null }, "whole");
     },
     onResponseError(_controller: unknown, error: unknown): void {
+      flush();
       on.tap?.end();
       const isCut = error === CUT || response.destroyed;
       settle(isCut ? cutEnding(on, response) : brokenEnding(error, response, upstream), "cut-off");
     },
   };
+}
+
+/** Lets the upstream wait while the client does not take what is there. */
+function writeWaiting(on: UnderWay, response: ServerResponse, clientSilenceMs: number): void {
+  const [first, ...others] = on.waiting;
+  if (first === undefined) return;
+  const bytes = others.length === 0 ? first : Buffer.concat(on.waiting);
+  on.waiting = [];
+  on.tap?.take(bytes);
+  if (response.write(bytes)) return;
+  on.controller?.pause();
+  on.stall = setTimeout(() => response.destroy(), clientSilenceMs);
+  response.once("drain", () => {
+    clearTimeout(on.stall);
+    on.controller?.resume();
+  });
 }
 
 function sentOf(on: UnderWay, how: How, ended: "whole" | "cut-off"): Sent {
@@ -172,7 +188,7 @@ function brokenEnding(error: unknown, response: ServerResponse, { host }: Upstre
   const why = error === REDIRECT ? redirected(host) : upstreamError(error, host);
   const { outcome, reason } = why;
   if (!response.headersSent) {
-    answerRefusal(response, why, "keep");
+    answerRefusal(response, why);
     return { outcome, status: why.status, reason };
   }
   response.destroy();

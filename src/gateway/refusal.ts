@@ -34,16 +34,14 @@ export function errorBody({ status, reason }: Refusal): string {
   return `${JSON.stringify({ type: "error", error })}\n`;
 }
 
+/** How long what is left of a refused body is thrown away, so that its client comes to read the answer. */
+const LINGER_MS = 2000;
+
 /**
- * Answers a request that was not passed on. Nothing happens where an answer has begun.
- *
- * @param connection `close` where the rest of the request is not read.
+ * Answers a request that was not passed on, and ends its connection: what else is in it is not looked at. Nothing
+ * happens where an answer has begun.
  */
-export function answerRefusal(
-  response: ServerResponse,
-  why: Refusal,
-  connection: "keep" | "close",
-): void {
+export function answerRefusal(response: ServerResponse, why: Refusal): void {
   if (response.headersSent || response.destroyed) return;
   const body = errorBody(why);
   response.writeHead(why.status, {
@@ -51,7 +49,18 @@ export function answerRefusal(
     "content-length": Buffer.byteLength(body),
     // OpenAI's and Anthropic's clients heed it: asking again would be refused again.
     ...(why.outcome === "refused" ? { "x-should-retry": "false" } : {}),
-    ...(connection === "close" ? { connection: "close" } : {}),
+    connection: "close",
   });
-  response.end(body);
+  if (response.req.complete) {
+    response.end(body);
+    return;
+  }
+  // Closing a Unix socket that has unread bytes takes the answer away from the other side too.
+  response.write(body);
+  const finish = (): void => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(finish, LINGER_MS);
+  response.req.once("end", finish).once("close", finish).resume();
 }

@@ -17,6 +17,7 @@ const PROBLEMS: readonly (readonly [RegExp, Refusal])[] = [
   [/^HPE_HEADER_OVERFLOW$/, refusal(431, "The request's headers are too large.")],
   [/^ERR_HTTP_REQUEST_TIMEOUT$/, refusal(408, "The request took too long to arrive.")],
 ];
+const HELD_BYTES = 512 * 1024;
 const GARBLED = refusal(400, "The request is not well-formed HTTP/1.1.");
 const REASONS: Readonly<Record<number, string>> = {
   400: "Bad Request",
@@ -78,7 +79,8 @@ export function gatewayServer(limits: GatewayLimits, maxRequestBytes: number, in
 function optionsOf(limits: GatewayLimits) {
   return {
     insecureHTTPParser: false,
-    requireHostHeader: true,
+    // The gateway looks at it itself, and writes down what it refuses.
+    requireHostHeader: false,
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headerMs,
     // Behind the gateway's own limit for a body, which can say more.
@@ -86,6 +88,8 @@ function optionsOf(limits: GatewayLimits) {
     keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: Math.min(5000, Math.ceil(limits.headerMs / 2)),
     noDelay: true,
+    // Of each connection, and so the most that is held of an answer; Node's own 16 KiB would stop at every read.
+    highWaterMark: HELD_BYTES,
   };
 }
 

@@ -51,14 +51,24 @@ export async function socketDirectory(
       `The path of the gateway's socket below ${path} would have ${bytes} bytes, and a socket's may have ${LONGEST_SOCKET_PATH}.`,
       { cure: "Set XDG_RUNTIME_DIR or TMPDIR to a directory with a shorter path." },
     );
-  for (const directory of [root, join(root, place.stateId), path]) {
-    const problem = await makeOurs(directory, place.uid);
-    if (problem !== undefined)
-      return fail("gateway-failed", `The gateway's socket cannot be made: ${problem}`, {
-        cure: `Remove ${directory}, or set XDG_RUNTIME_DIR to a directory of your own.`,
-      });
+  const levels = [root, join(root, place.stateId), path];
+  // A run that ends at this moment takes the directory above away when it is empty.
+  for (let tries = 1; ; tries += 1) {
+    const problem = await firstProblem(levels, place.uid);
+    if (problem === undefined) return ok(path);
+    if (tries < 5 && problem.includes("ENOENT")) continue;
+    return fail("gateway-failed", `The gateway's socket cannot be made: ${problem}`, {
+      cure: "Remove that, or set XDG_RUNTIME_DIR to a directory of your own.",
+    });
   }
-  return ok(path);
+}
+
+async function firstProblem(levels: readonly string[], uid: number): Promise<string | undefined> {
+  for (const directory of levels) {
+    const problem = await makeOurs(directory, uid);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 /**
@@ -121,7 +131,7 @@ async function makeOurs(directory: string, uid: number): Promise<string | undefi
 /** Why a directory must not hold our sockets; a sentence. */
 async function problemWith(directory: string, uid: number): Promise<string | undefined> {
   const stat = await lstat(directory).catch(() => undefined);
-  if (stat === undefined) return `${directory} is not there.`;
+  if (stat === undefined) return `${directory} is not there (ENOENT).`;
   if (stat.isSymbolicLink()) return `${directory} is a symbolic link.`;
   if (!stat.isDirectory()) return `${directory} is not a directory.`;
   if (stat.uid !== uid) return `${directory} belongs to another user (uid ${stat.uid}).`;

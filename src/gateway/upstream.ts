@@ -1,4 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
+import { X509Certificate } from "node:crypto";
 import { createSecureContext, rootCertificates } from "node:tls";
 import { type Dispatcher, EnvHttpProxyAgent } from "undici";
 import type { ProxySettings } from "../core/environment.ts";
@@ -85,12 +86,15 @@ async function trust(
     extra.push(text.value);
   }
   if (extra.length === 0) return ok({});
+  return ok({ secureContext: createSecureContext({ ca: [...rootCertificates, ...extra] }) });
+}
+
+/** OpenSSL passes by what it cannot read, without a word. */
+function isCertificate(text: string): boolean {
   try {
-    return ok({ secureContext: createSecureContext({ ca: [...rootCertificates, ...extra] }) });
+    return new X509Certificate(text).subject !== undefined;
   } catch {
-    return err(
-      `A file of NODE_EXTRA_CA_CERTS or SSL_CERT_FILE holds no certificates: ${files.join(", ")}.`,
-    );
+    return false;
   }
 }
 
@@ -100,7 +104,10 @@ async function certificates(file: string): Promise<Result<string, string>> {
     const { size } = await stat(file);
     if (size > LARGEST_CA_FILE)
       return err(`The certificate file ${file} (${variables}) is larger than 4 MiB.`);
-    return ok(await readFile(file, "utf8"));
+    const text = await readFile(file, "utf8");
+    return isCertificate(text)
+      ? ok(text)
+      : err(`The certificate file ${file} (${variables}) holds no certificate in PEM form.`);
   } catch (error) {
     return err(`The certificate file ${file} (${variables}) cannot be read (${errnoOf(error)}).`);
   }

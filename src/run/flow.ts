@@ -76,8 +76,11 @@ async function cutShort(
 }
 
 async function flow(given: RunServices, spec: RunSpec): Promise<Result<FinishedRun, Stop>> {
-  const redactor = await redactorInUse(given, spec.agent.passEnv);
-  const services = reportingWithout(redactor, given);
+  const { gateway } = spec;
+  const credential = gateway === undefined ? null : given.gateway?.credentialOf(gateway);
+  const holding: RunServices = { ...given, credential: credential ?? undefined };
+  const redactor = await redactorInUse(holding, spec);
+  const services = reportingWithout(redactor, holding);
   const started: Started = { runId: spec.runId, spec };
   return endFlow(services, started, cleaned(redactor, await upToImport(services, started)));
 }
@@ -144,10 +147,14 @@ async function setUp<T extends Started>(
   return guarded(services, "setup", () => step(services, setupStage, run));
 }
 
-/** What a run tells on its way reaches terminals and the logs of CI, and may quote what came out of a container. */
+/**
+ * Services whose stages share the redactor. What a run tells on its way reaches terminals and the logs of CI, and may
+ * quote what came out of a container.
+ */
 export function reportingWithout(redactor: Redactor, services: RunServices): RunServices {
   return {
     ...services,
+    redactor,
     // The recorder of the agent's output has cleaned that itself, as a stream.
     report: (progress) =>
       services.report(progress.type === "agent-output" ? progress : redactor.data(progress)),

@@ -7,7 +7,9 @@ import type { Principal } from "../git/principal.ts";
 import type { History } from "../history/port.ts";
 import type { LeasePool } from "../lease/port.ts";
 import type { GatewayServices } from "./egress/gateway-services.ts";
+import type { Redactor } from "./logs/redactor.ts";
 import type { RunPaths } from "./paths.ts";
+import type { HeldSecrets } from "./review/gateway-secrets.ts";
 
 /** What a run tells while it goes on; the command line and the history are readers of the same events. */
 export type Progress =
@@ -42,6 +44,10 @@ export interface RunServices {
   readonly guestBundle: string;
   readonly now: () => Date;
   readonly report: (progress: Progress) => void;
+  /** The credential that the gateway adds, to be kept out of everything that is written down. */
+  readonly credential?: HeldSecrets | undefined;
+  /** Made once, when the run begins; see `redactorInUse`. */
+  readonly redactor?: Redactor | undefined;
   /** Aborted by Ctrl-C or SIGTERM: the run ends in order. */
   readonly signal: AbortSignal;
 }

@@ -8,7 +8,7 @@ import { findProgram } from "../../src/process/find-program.ts";
 import { run } from "../../src/process/spawn.ts";
 import type { ModelStep, SeenRequest } from "../rig/model-api/model-api.mjs";
 
-const IMAGE = "guardloop-agent";
+const IMAGE = process.env["GUARDLOOP_TEST_IMAGE"] ?? "guardloop-agent";
 /** The container's user: ours, or 1000 for root, which the agents refuse. */
 const USER = { uid: process.getuid?.() || 1000, gid: process.getgid?.() || 1000 };
 const RIG = fileURLToPath(new URL("../rig/model-api", import.meta.url));
@@ -25,6 +25,10 @@ export interface ContainerTask {
   readonly steps: readonly ModelStep[];
   /** What `--pass-env` would bring, and the address of the model API. */
   readonly env: Readonly<Record<string, string>>;
+  /** Files of the project, committed before the agent starts; by relative path. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** What the session is told when it has ended once. */
+  readonly thenPrompt?: string;
 }
 
 export interface TaskEnd {
@@ -39,15 +43,20 @@ export interface TaskEnd {
   readonly artifacts: Readonly<Record<string, string>>;
 }
 
+/** Where a hostile project would like the requests to go. */
+const ELSEWHERE =
+  "node /rig/model-api.mjs --port 41999 --steps /job/steps.json --log /artifacts/elsewhere.jsonl";
+
 /** Makes a fresh repository, then runs the agent, then writes down what Git says. */
 const INSIDE = `
 set -eu
 cp -r /job/home/. "$HOME"/
 git init -q -b main /workspace && cd /workspace
 git config user.name Agent && git config user.email agent@example.invalid
-echo old > greeting.txt && git add . && git commit -q -m base
+echo old > greeting.txt && cp -r /job/files/. . && git add . && git commit -q -m base
 status=0
-node /rig/model-api.mjs --steps /job/steps.json --log /artifacts/requests.jsonl -- "$@" || status=$?
+${ELSEWHERE} &
+node /rig/model-api.mjs --port "$MODEL_PORT" --steps /job/steps.json --log /artifacts/requests.jsonl -- sh /job/turns.sh || status=$?
 git log -1 --format=%s > /artifacts/git-subject.txt
 git show HEAD:greeting.txt > /artifacts/git-greeting.txt
 git ls-tree --name-only HEAD > /artifacts/git-files.txt
@@ -63,7 +72,7 @@ export async function runInContainer(task: ContainerTask): Promise<TaskEnd> {
     const launch = await prepare(directory, task);
     const ended = await docker(
       ["run", "--name", name, ...posture(directory, { ...launch.env, ...task.env })],
-      [IMAGE, "sh", "-c", INSIDE, "inside", ...launch.argv],
+      [IMAGE, "sh", "-c", INSIDE],
     );
     const artifacts = await readAll(path.join(directory, "artifacts"));
     const stdout = ended.stdout.toString("utf8");
@@ -97,21 +106,34 @@ async function requireProgram(name: string): Promise<void> {
 
 /** The files the host would mount, and how the agent is started. */
 async function prepare(directory: string, task: ContainerTask): Promise<Launch> {
-  const launch = task.adapter.launch({
+  const request: LaunchRequest = {
     promptPath: "/job/prompt.md",
     prompt: task.prompt,
     model: undefined,
     extraArgs: [],
     ...task.request,
-  });
+  };
+  const launch = task.adapter.launch(request);
+  const next =
+    task.thenPrompt === undefined
+      ? undefined
+      : task.adapter.resume?.({ ...request, prompt: task.thenPrompt });
+  const turns = [launch.argv, ...(next === undefined ? [] : [next])].map((argv) =>
+    commandLine(argv),
+  );
   const files = {
     "prompt.md": task.prompt,
     "steps.json": JSON.stringify(task.steps),
+    "turns.sh": `${turns.join("\n")}\n`,
+    ...Object.fromEntries(
+      Object.entries(task.files ?? {}).map(([name, text]) => [`files/${name}`, text]),
+    ),
     ...Object.fromEntries(
       Object.entries(launch.homeFiles).map(([name, text]) => [`home/${name}`, text]),
     ),
   };
-  await mkdir(path.join(directory, "job", "home"), { recursive: true });
+  for (const name of ["home", "files"])
+    await mkdir(path.join(directory, "job", name), { recursive: true });
   for (const [name, text] of Object.entries(files)) {
     const file = path.join(directory, "job", name);
     await mkdir(path.dirname(file), { recursive: true });
@@ -124,6 +146,11 @@ async function prepare(directory: string, task: ContainerTask): Promise<Launch> 
   return launch;
 }
 
+/** For a shell, with no word changed. */
+function commandLine(argv: readonly string[]): string {
+  return argv.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
+}
+
 function posture(directory: string, env: Readonly<Record<string, string>>): readonly string[] {
   const scratch = `rw,exec,nosuid,nodev,size=512m,uid=${USER.uid},gid=${USER.gid}`;
   const all = {
@@ -131,6 +158,7 @@ function posture(directory: string, env: Readonly<Record<string, string>>): read
     TMPDIR: "/tmp",
     GUARDLOOP_PROMPT: "/job/prompt.md",
     GUARDLOOP_ARTIFACTS: "/artifacts",
+    MODEL_PORT: "8080",
     ...env,
   };
   const tmpfs = ["/tmp", "/guardloop/home", "/workspace"];

@@ -91,3 +91,28 @@ test("a single variable is read by name, from the copy taken at the start", () =
   expect(env.read("API_KEY")).toBe("secret");
   expect(env.read("toString")).toBeUndefined();
 });
+
+test("the way to the internet is read as curl reads it", () => {
+  const env = readHostEnvironment({
+    https_proxy: "http://lower.invalid",
+    HTTPS_PROXY: "http://upper.invalid",
+    http_proxy: "",
+    ALL_PROXY: "http://all.invalid",
+    NO_PROXY: "localhost,.corp.invalid",
+    NODE_EXTRA_CA_CERTS: "/etc/corp.pem",
+    SSL_CERT_FILE: "relative.pem",
+  });
+  expect(env.proxy).toEqual({
+    httpsProxy: "http://lower.invalid",
+    httpProxy: "http://all.invalid",
+    noProxy: "localhost,.corp.invalid",
+    caFiles: ["/etc/corp.pem"],
+  });
+  expect(readHostEnvironment({}).proxy).toEqual({ noProxy: "", caFiles: [] });
+});
+
+test("a runtime directory that is not absolute is none", () => {
+  expect(readHostEnvironment({ XDG_RUNTIME_DIR: "/run/user/7" }).runtimeDir).toBe("/run/user/7");
+  expect(readHostEnvironment({ XDG_RUNTIME_DIR: "run" }).runtimeDir).toBeUndefined();
+  expect(readHostEnvironment({ TMPDIR: "/var/tmp/ada" }).tempDir).toBe("/var/tmp/ada");
+});

@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunEvent } from "../../src/core/events.ts";
+import { sayOpenai, startUpstream } from "../rig/upstream.ts";
 import { stageOfPrograms } from "../image/scripted-programs.ts";
 import {
   type World,
@@ -84,6 +85,21 @@ async function setUp(): Promise<void> {
     await call(world, command);
   await call(world, "notify --notify-command true --notify-url http://127.0.0.1:9/");
   await call(world, "config", { GUARD_MEMORY: "2g" });
+  await explaining();
+}
+
+/** With nothing opened, and with everything. */
+async function explaining(): Promise<void> {
+  await call(world, "explain");
+  world.write(".env", "TOKEN=1\n");
+  world.write("local.txt", "notes\n");
+  const budgets = ["", "all-"].flatMap((of) =>
+    ["requests", "input-tokens", "output-tokens", "usd"].map((what) => `--budget-${of}${what} 1`),
+  );
+  const opened = "--overlay ** --setup true --pass-env PATH --disk 20g --files 2000000";
+  await call(world, `explain --agent codex --network gateway ${opened} ${budgets.join(" ")}`);
+  rmSync(join(world.repo, ".env"));
+  rmSync(join(world.repo, "local.txt"));
 }
 
 /** Two runs in a stack with findings, a link and validations, then every decision about them. */
@@ -216,14 +232,46 @@ async function adoptedRun(): Promise<void> {
   await run(world, "true", ["--lease", "builtin", "--orphans", "adopt"]);
 }
 
+/** Asks a model once for each body, and gives up on an answer that does not come. */
+const ASKS = `
+for body in "$@"; do
+  BODY="$body" node -e '
+    const { OPENAI_BASE_URL: url, BODY: body } = process.env;
+    const headers = { "content-type": "application/json" };
+    const signal = AbortSignal.timeout(body.includes("slow") ? 500 : 60_000);
+    fetch(url + "/responses", { method: "POST", body, headers, signal })
+      .then((answer) => answer.text()).catch(() => {});
+  '
+done
+`;
+const BODIES = ["gpt-priced", "gpt-free", "slow"].map((model) =>
+  JSON.stringify({ model, input: "hello", ...(model === "gpt-free" ? { background: true } : {}) }),
+);
+
+/** The flags and variables of a run whose agent reaches a model that a test plays. */
+async function throughGateway() {
+  const configDir = join(world.root, "home", ".config", "guardloop");
+  mkdirSync(configDir, { recursive: true });
+  writeFileSync(join(configDir, "prices.toml"), '["gpt-priced"]\ninput = 1\noutput = 2\n');
+  const api = await startUpstream(({ body }, response) => {
+    if (!body.includes("slow")) sayOpenai(response);
+  });
+  const flags = ["--network", "gateway", "--provider", "openai", "--openai-url", `${api.url}/v1`];
+  return { api, flags, env: { OPENAI_API_KEY: "sk-of-a-test-4711-0815" } };
+}
+
 /** A run that is let go when its watcher has seen all there is to see. */
 async function watchedRun(): Promise<void> {
+  const { api, flags, env } = await throughGateway();
+  await using _ = api;
   const wait = join(world.root, "wait");
   const begun = join(world.root, "begun");
   writeFileSync(wait, "");
+  const asks = `set -- ${BODIES.map((body) => `'${body}'`).join(" ")}\n${ASKS}`;
   const ended = world.run(
-    `echo said; touch half ${begun}; while [ -e ${wait} ]; do sleep 0.1; done; ${GOOD_AGENT}`,
-    ["--lease", "builtin"],
+    `echo said; ${asks} touch half ${begun}; while [ -e ${wait} ]; do sleep 0.1; done; ${GOOD_AGENT}`,
+    ["--lease", "builtin", "--json", ...flags],
+    { env },
   );
   while (!existsSync(begun)) await delay(50);
   // The run itself looks at its container from time to time: that becomes its peaks.
@@ -233,7 +281,8 @@ async function watchedRun(): Promise<void> {
   while (!/"container":\{.*"files":\{/.test(seen)) await delay(50);
   rmSync(wait);
   keep("guardloop watch", (await watching).stdout);
-  await ended;
+  keep("guardloop run", (await ended).stdout);
+  keep("logs --egress", (await world.guardloop(["logs", "@last", "--egress", "--json"])).stdout);
   await call(world, "show @last");
   await call(world, "compare @last");
 }

@@ -129,9 +129,13 @@ test("the documents speak of no machine but the reader's", () => {
     /\b(?:registry|proxy|mirror)\.[a-z]/i,
     /npmjs|debian\.org|pypi\.org|\.internal\b|localhost:\d|127\.0\.0\.1:\d/i,
   ];
-  for (const document of documents)
+  /** Names that mean the same on every machine of a kind. */
+  const everywhere = /\b(?:metadata\.google|instance-data\.ec2|host\.docker)\.internal\b/g;
+  for (const document of documents) {
+    const text = document.text.replaceAll(everywhere, "");
     for (const pattern of foreign)
-      expect(pattern.exec(document.text)?.[0], `${document.name}: ${pattern}`).toBeUndefined();
+      expect(pattern.exec(text)?.[0], `${document.name}: ${pattern}`).toBeUndefined();
+  }
 });
 
 describe("docs/TASKS.md", () => {
@@ -178,7 +182,8 @@ function containerFlags(): readonly string[] {
     setup: { runtime: "runsc", userNamespace: "keep-id", openFiles: 1, processes: 1 },
     labels: { a: "b" },
     user: { uid: 1, gid: 1 },
-    network: "none",
+    // More flags than without one.
+    network: "bridge",
     memoryBytes: 1,
     cpus: 1,
     pids: 1,

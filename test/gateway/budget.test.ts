@@ -157,7 +157,7 @@ test("many requests at once do not all pass the last tokens of a budget", () => 
 
 test("a single request is never held back by what it sets aside itself", () => {
   const { meter } = meterOf({ run: { inputTokens: 1, outputTokens: 1, usd: 0.000001 } });
-  admitted(meter, { model: "gpt-9", requestBytes: 10_000_000 });
+  expect(meter.admit({ model: "gpt-9", requestBytes: 10_000_000 }).ok).toBe(true);
 });
 
 test("an answer that does not say what it used is reckoned from its bytes, on the high side", () => {
@@ -188,6 +188,59 @@ interface Step {
   readonly output: number;
 }
 
+/** What was let through and used, counted in the simplest way there is. */
+interface Sums {
+  requests: number;
+  input: number;
+  output: number;
+}
+
+function isSpent(budget: Budget, { requests, input, output }: Sums): boolean {
+  return (
+    requests >= (budget.requests ?? Infinity) ||
+    input >= (budget.inputTokens ?? Infinity) ||
+    output >= (budget.outputTokens ?? Infinity)
+  );
+}
+
+/** Two runs of one invocation, whose requests come and end in any order. */
+function twoRuns(run: Budget, all: Budget) {
+  const invocation = createInvocationMeter(all);
+  const meter = () => createMeter({ run, invocation, prices: PRICES, pricesFile: "" });
+  const runs = [meter(), meter()].map((one) => ({
+    meter: one,
+    sums: { requests: 0, input: 0, output: 0 },
+  }));
+  const [a, b] = [runs[0]!.sums, runs[1]!.sums];
+  const open: { readonly sums: Sums; readonly request: AdmittedRequest }[] = [];
+  const ask = (which: 0 | 1): void => {
+    const { meter: asked, sums } = runs[which]!;
+    const together = {
+      requests: a.requests + b.requests,
+      input: a.input + b.input,
+      output: a.output + b.output,
+    };
+    const request = asked.admit(ASKED);
+    if (!request.ok) return;
+    if (isSpent(run, sums) || isSpent(all, together)) throw new Error("one too many");
+    sums.requests += 1;
+    open.push({ sums, request: request.value });
+  };
+  const end = ({ act, which, input, output }: Step): void => {
+    const [over] = open.splice(which % Math.max(open.length, 1), 1);
+    if (over === undefined) return;
+    if (act === "withdraw") {
+      over.request.withdrawn();
+      over.sums.requests -= 1;
+      return;
+    }
+    over.request.used({ model: "gpt-9", tokens: tokens(input, output) });
+    over.sums.input += input;
+    over.sums.output += output;
+  };
+  return { runs, ask, end };
+}
+
 test(
   "whatever comes at once, no more is let through than the budgets of requests and tokens allow",
   NO_SECOND_TRY,
@@ -208,47 +261,17 @@ test(
     });
     fc.assert(
       fc.property(budget, budget, fc.array(step, { maxLength: 120 }), (run, all, steps) => {
-        const invocation = createInvocationMeter(all);
-        const meters = [0, 1].map(() =>
-          createMeter({ run, invocation, prices: PRICES, pricesFile: "" }),
-        );
-        const counts = [0, 0];
-        const used = [0, 1].map(() => ({ input: 0, output: 0 }));
-        const open: { readonly of: 0 | 1; readonly request: AdmittedRequest }[] = [];
-        for (const { act, meter, which, input, output } of steps) {
-          if (act === "ask") {
-            const asked = meters[meter]!.admit(ASKED);
-            const own = used[meter]!;
-            const both = {
-              input: used[0]!.input + used[1]!.input,
-              output: used[0]!.output + used[1]!.output,
-            };
-            const spent =
-              own.input >= (run.inputTokens ?? Infinity) ||
-              own.output >= (run.outputTokens ?? Infinity) ||
-              both.input >= (all.inputTokens ?? Infinity) ||
-              both.output >= (all.outputTokens ?? Infinity);
-            if (!asked.ok) continue;
-            expect(spent).toBe(false);
-            counts[meter]! += 1;
-            open.push({ of: meter, request: asked.value });
-            continue;
-          }
-          const [over] = open.length === 0 ? [] : open.splice(which % open.length, 1);
-          if (over === undefined) continue;
-          if (act === "answer") {
-            over.request.used({ model: "gpt-9", tokens: tokens(input, output) });
-            used[over.of]!.input += input;
-            used[over.of]!.output += output;
-          } else {
-            over.request.withdrawn();
-            counts[over.of]! -= 1;
-          }
-          expect(counts[0]! + counts[1]!).toBeLessThanOrEqual(all.requests ?? Infinity);
-          expect(Math.max(...counts)).toBeLessThanOrEqual(run.requests ?? Infinity);
+        const { runs, ask, end } = twoRuns(run, all);
+        for (const one of steps) {
+          if (one.act === "ask") ask(one.meter);
+          else end(one);
         }
-        expect(meters.map((one) => one.used().requests)).toEqual(counts);
-        expect(meters.map((one) => one.used().outputTokens)).toEqual(used.map((one) => one.output));
+        for (const { meter, sums } of runs)
+          expect(meter.used()).toMatchObject({
+            requests: sums.requests,
+            inputTokens: sums.input,
+            outputTokens: sums.output,
+          });
       }),
       propertyRuns(500),
     );

@@ -24,7 +24,7 @@ const BASES: Readonly<Record<ProviderName, string>> = {
   gemini: "",
 };
 
-const CREDENTIAL_HEADERS = ["authorization", "x-api-key", "x-goog-api-key"];
+const CREDENTIAL_HEADERS = /^(?:authorization|x-api-key|x-goog-api-key)$/;
 
 test.each(PROVIDERS)(
   "%s: an answer in one piece comes through, and the record has a line",
@@ -104,7 +104,7 @@ test.each(PROVIDERS)(
     });
     const { headers } = api.received[0]!;
     expect(JSON.stringify(headers)).not.toContain(PLACEHOLDER_KEY);
-    const own = Object.entries(headers).filter(([name]) => CREDENTIAL_HEADERS.includes(name));
+    const own = Object.entries(headers).filter(([name]) => CREDENTIAL_HEADERS.test(name));
     expect(own).toHaveLength(1);
     expect(own[0]![1]).toContain(SECRET);
     expect(Object.keys(headers).toSorted()).toEqual(

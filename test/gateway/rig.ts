@@ -204,7 +204,8 @@ export function ask(socketPath: string, call: Call = {}): Promise<Got> {
   const body = call.body ?? (method === "POST" ? "{}" : undefined);
   return new Promise((resolve, reject) => {
     const host = "127.0.0.1:41080";
-    const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
+    const isSized = body !== undefined && headers["transfer-encoding"] === undefined;
+    const length = !isSized ? {} : { "content-length": Buffer.byteLength(body) };
     const sent = request(
       { socketPath, method, path, headers: { host, ...length, ...headers }, agent: false },
       (response) => {
@@ -240,4 +241,13 @@ export function raw(socketPath: string, bytes: string | Buffer): Promise<string>
     socket.on("close", () => resolve(Buffer.concat(chunks).toString("latin1")));
     socket.write(bytes);
   });
+}
+
+/** Something that one side of a test waits for and the other side says. */
+export function signal(): { readonly given: Promise<void>; readonly give: () => void } {
+  let give: () => void = () => undefined;
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { given, give: () => give() };
 }

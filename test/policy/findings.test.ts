@@ -197,6 +197,10 @@ describe("what each finding is about", () => {
     ["agent-failed", { agentExit: 1 }],
     ["memory-limit", { hitMemoryLimit: true }],
     ["process-limit", { processesRefused: 2 }],
+    [
+      "setup-changed",
+      { setupGlobs: ["**/package-lock.json"], changes: [change("package-lock.json")] },
+    ],
     ["egress-refused", { egressRefused: [{ reason: "No host may be reached.", count: 2 }] }],
     ["did-not-end", { endedWhenDone: "The agent had said that it was done." }],
     ["declared-loss", { flattened: "the history has a merge commit" }],

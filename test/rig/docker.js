@@ -297,7 +297,14 @@ async function run() {
   if (argv.some((one) => one.startsWith("--name=guardloop-limits-check-"))) return checkLimits();
   if (argv.some((one) => one.startsWith("--name=guardloop-clock-check-")))
     return console.log(Date.now() + (faults.clockAheadMs ?? 0));
+  if (argv.some((one) => one.startsWith("--name=guardloop-agent-check-"))) return checkAgent();
   return runGuest();
+}
+
+/** Looks for the agent's program where a test put it: first on PATH. */
+function checkAgent() {
+  const { PATH } = process.env;
+  process.stdout.write(execFileSync(process.execPath, ["-e", argv.at(-1)], { env: { PATH } }));
 }
 
 function refuseByFault() {

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type TarEntry, readTar, writeTar } from "../../src/files/tar.ts";
 import { sha256 } from "../../src/run/export/provenance.ts";
 import { redact, redactionsOf } from "../../src/run/export/redact.ts";
-import { readyRun, refuse, succeed } from "../rig/lifecycle.ts";
+import { readyRun, refuse, show, succeed } from "../rig/lifecycle.ts";
 import { type World, GOOD_AGENT, makeWorld } from "../rig/world.ts";
 
 const KEY = "tok-4711-abcdefgh";
@@ -119,6 +119,23 @@ describe("export", () => {
     const whole = gunzipSync(readFileSync(path)).toString("latin1");
     expect(whole).not.toContain(KEY);
     expect(whole).toContain("found [redacted: SERVICE_KEY of .env.local]");
+  });
+
+  test("leaves out the credential of the run's gateway, as far as its reference leads anywhere", async () => {
+    using world = makeWorld();
+    const ended = await world.run(`echo "found ${KEY}"; ${GOOD_AGENT}`);
+    expect(ended.code).toBe(0);
+    const { run } = await show(world);
+    // A record as the gateway leaves it, without one.
+    const specFile = join(world.state, "runs", run.id, "spec.json");
+    const spec = JSON.parse(readFileSync(specFile, "utf8")) as Record<string, unknown>;
+    writeFileSync(specFile, JSON.stringify({ ...spec, gateway: { credential: "env:MODEL_KEY" } }));
+    const path = archiveOf(world);
+    const held = { env: { MODEL_KEY: KEY } };
+    await succeed(world, ["export", "@last", "--output", path], held);
+    const whole = gunzipSync(readFileSync(path)).toString("latin1");
+    expect(whole).not.toContain(KEY);
+    expect(whole).toContain("found [redacted: MODEL_KEY of the environment]");
   });
 
   test("says so when the repository is gone and its .env files could not be read", async () => {

@@ -232,7 +232,7 @@ describe("settings", () => {
     expect(ended.stderr).toMatch(/GUARD_MAX_TASK\b.*GUARD_MAX_TASKS/);
     const env = { GUARD_NETWORK_MODE: "everything" };
     const said = await refuse(world, ["config"], { code: "config-invalid", status: 2 }, { env });
-    expect(said.message).toMatch(/GUARD_NETWORK_MODE.*none, bridge/);
+    expect(said.message).toMatch(/GUARD_NETWORK_MODE.*none, gateway, bridge/);
   });
 
   test("outside of a repository the settings are shown without its file", async () => {
@@ -272,7 +272,9 @@ describe("the agent and its network", () => {
     using world = makeWorld();
     const wrong = { code: "config-invalid", status: 2 };
     const network = ["run", "--agent", "command", "--network", "host", "--", "true"];
-    expect((await refuse(world, network, wrong)).message).toMatch(/--network.*none, bridge/);
+    expect((await refuse(world, network, wrong)).message).toMatch(
+      /--network.*none, gateway, bridge/,
+    );
     const agent = ["run", "--agent", "gpt"];
     expect((await refuse(world, agent, wrong)).message).toMatch(/--agent.*codex/);
     expect(existsSync(world.state)).toBe(false);

@@ -7,16 +7,23 @@ import { allChecks } from "../doctor/all.ts";
 import type { Check } from "../doctor/check.ts";
 import { count } from "../output/count.ts";
 import { green, red, yellow } from "../output/text.ts";
+import { addSettingOptions } from "../setting-options.ts";
 
 export function doctorCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "doctor",
     summary: "check everything that a run needs, and say how to mend it; --fix mends what is safe",
     description:
-      "Checks tools, engine, image, repository, plan, free space, lease pool, state and clocks. Changes nothing by itself. --fix does what is safe: ends runs whose process is dead, returns their leases, removes containers, locks and leftovers that nobody owns, puts the pool in order, closes the state directory to others, keeps a damaged history aside. It then checks again.",
+      "Checks tools, engine, image, the agents that are configured, repository, plan, free space, lease pool, state and clocks; takes the settings of `run`. Changes nothing by itself. With network gateway it also looks for the credential, and asks the model API for its list of models with it; nothing else is sent anywhere. --fix does what is safe: ends runs whose process is dead, returns their leases, removes containers, locks and leftovers that nobody owns, puts the pool in order, closes the state directory to others, keeps a damaged history aside. It then checks again.",
     exits: [EXIT.done, EXIT.usage, EXIT.refused],
-    examples: ["guardloop doctor", "guardloop doctor --fix", "guardloop doctor --json"],
+    examples: [
+      "guardloop doctor",
+      "guardloop doctor --agent codex --network gateway",
+      "guardloop doctor --fix",
+      "guardloop doctor --json",
+    ],
   }).option("--fix", "mend what can be mended without losing anything");
+  addSettingOptions(command);
   return action(command, { context, finish }, perform);
 }
 

@@ -1,13 +1,18 @@
 import type { Command } from "commander";
+import type { AgentAdapter } from "../../agents/port.ts";
 import { agentAdapter } from "../../agents/registry.ts";
 import type { ResolvedSettings } from "../../config/load.ts";
 import { loosenedBy } from "../../config/loosened.ts";
+import type { Settings } from "../../config/settings.ts";
 import { show } from "../../config/written.ts";
 import { EXIT, type Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
+import { loginNotice } from "../../gateway/credentials/logins.ts";
+import { parseReference } from "../../gateway/credentials/reference.ts";
 import { readHeadCommit } from "../../git/principal.ts";
 import { type Exposure, exposureOf } from "../../run/choice/exposure.ts";
 import { networkNotices } from "../../run/choice/network.ts";
+import { chooseProvider } from "../../run/choice/provider.ts";
 import { lookAtFiles } from "../../run/snapshot/files-seen.ts";
 import { chooseAgents } from "../choose-agents.ts";
 import { type Context, gitProgram, principalOf } from "../context.ts";
@@ -83,9 +88,25 @@ async function explain(call: Call): Promise<Result<Explained, Failure>> {
     }),
     commit: commit.value,
     resolved: resolved.value,
-    notices: [...resolved.value.notices, ...networkNotices(settings)],
+    notices: [
+      ...resolved.value.notices,
+      ...networkNotices(settings),
+      ...loginNotices(adapters, settings),
+    ],
     refusal: able.ok ? undefined : able.error,
   });
+}
+
+/** What the providers say about logins that would be used. */
+function loginNotices(adapters: readonly AgentAdapter[], settings: Settings): readonly string[] {
+  if (settings.network.mode !== "gateway") return [];
+  const notices = adapters.flatMap((adapter) => {
+    const chosen = chooseProvider(adapter, settings);
+    if (!chosen.ok || chosen.value === null) return [];
+    const reference = parseReference(settings.credential[chosen.value.provider] ?? "none");
+    return reference.ok ? (loginNotice(reference.value) ?? []) : [];
+  });
+  return [...new Set(notices)];
 }
 
 function printJson({ context }: Call, { exposure, commit, resolved, ...said }: Explained): void {

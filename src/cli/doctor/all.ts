@@ -5,6 +5,8 @@ import { principalOf } from "../context.ts";
 import type { Call } from "../define.ts";
 import { recoverRepository } from "../recover-repository.ts";
 import { settingsHere } from "../settings.ts";
+import { settingFlags } from "../setting-options.ts";
+import { agentChecks } from "./agents.ts";
 import { type Check, type Mend, good, problem, warning } from "./check.ts";
 import { clockChecks } from "./clock.ts";
 import { diskCheck } from "./disk.ts";
@@ -18,7 +20,7 @@ import { agentCheck, engineChecks, gitCheck, nodeCheck } from "./tools.ts";
 export async function allChecks(call: Call): Promise<readonly Check[]> {
   const { context } = call;
   const principal = await principalOf(context);
-  const resolved = await settingsHere(context, {});
+  const resolved = await settingsHere(context, settingFlags(call));
   const checks: Check[] = [nodeCheck(), await gitCheck(context)];
   const { state, checks: ofDirectory } = await stateDirectoryChecks(context);
   if (!resolved.ok) return [...checks, problem("settings", resolved.error), ...ofDirectory];
@@ -28,7 +30,8 @@ export async function allChecks(call: Call): Promise<readonly Check[]> {
   checks.push(agentCheck(settings), ...ofDirectory);
   // Everything below looks into the state directory, or would make it.
   if (state === "unusable") return checks;
-  checks.push(...(await engineChecks(context, settings)));
+  const { checks: ofEngine, tools } = await engineChecks(context, settings);
+  checks.push(...ofEngine, ...(await agentChecks(context, resolved.value, tools)));
   const here = principal.ok ? principal.value : undefined;
   const { containers } = settings.recovery;
   const recovery = here === undefined ? undefined : recoveryOf(call, here, containers);

@@ -1,4 +1,5 @@
 import type { Settings } from "../../config/settings.ts";
+import { AGENT_NAMES } from "../../core/agent-name.ts";
 import { gitText, userGit } from "../../git/git.ts";
 import { judgeGitVersion } from "../../git/version.ts";
 import { containerClockAheadMs } from "../../run/container/clock-check.ts";
@@ -30,25 +31,28 @@ export function agentCheck(settings: Settings): Check {
   return warning(
     "agent",
     "none is configured",
-    "Pass --agent to `guardloop run`, or set agent.name in guardloop.toml: codex, claude or command.",
+    `Pass --agent to \`guardloop run\`, or set agent.name in guardloop.toml: ${AGENT_NAMES.join(", ")}.`,
   );
 }
 
 export async function engineChecks(
   context: Context,
   settings: Settings,
-): Promise<readonly Check[]> {
+): Promise<{ readonly checks: readonly Check[]; readonly tools: Tools | undefined }> {
   const tools = await engineAndImage(context, settings);
   const { image } = settings.container;
-  if (!tools.ok)
-    return [problem(tools.error.code.startsWith("image") ? "image" : "engine", tools.error)];
+  if (!tools.ok) {
+    const name = tools.error.code.startsWith("image") ? "image" : "engine";
+    return { checks: [problem(name, tools.error)], tools: undefined };
+  }
   const { facts } = tools.value;
-  return [
+  const checks = [
     good("engine", `${engineText(facts)}, ${facts.cpus} CPUs, ${size(facts.memoryBytes)}`),
     ...tools.value.notices.map((text) => warning("engine", text, null)),
     good("image", `${image} (${shortId(tools.value.image.id)})`),
     ...(await containerClockCheck(context, image, tools.value)),
   ];
+  return { checks, tools: tools.value };
 }
 
 async function containerClockCheck(

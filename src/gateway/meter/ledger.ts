@@ -60,7 +60,7 @@ export function createLedger(budget: Budget, scope: Scope): Ledger {
           kind: "used-up",
           sentence: aboutBudget(budget, over, { scope, says: "is used up" }),
         };
-      const near = first((kind, limit) => under > 0 && used[kind] + reserved[kind] >= limit);
+      const near = first((kind, limit) => used[kind] + reserved[kind] >= limit);
       if (near === undefined) return undefined;
       const says = "may be used up by the requests under way; ask again when they are answered";
       return { kind: "under-way", sentence: aboutBudget(budget, near, { scope, says }) };

@@ -97,7 +97,7 @@ export function adopt(orphan: Orphan): Adopted {
 export async function goOn(adopted: Adopted, report: Report): Promise<void> {
   const { services, run, spec } = adopted;
   const held = await whileBusy(services, run.id, async () => {
-    const redactor = await redactorInUse(services, spec.agent.passEnv);
+    const redactor = await redactorInUse(services, spec);
     const telling = reportingWithout(redactor, services);
     const toTheEnd = async () => {
       const imported = await fromContainer({ ...adopted, services: telling });

@@ -15,6 +15,7 @@ export function agentPart(
     prompt,
     model: settings.agent.model,
     modelApi,
+    serverTools: settings.gateway.serverTools,
     extraArgs: settings.agent.command,
   };
   const launch = adapter.launch(request);

@@ -1,6 +1,7 @@
 import type { Settings } from "../../config/settings.ts";
 import type { EngineKind } from "../../core/run-spec.ts";
 import { metadataReach } from "../../engine/cloud-metadata.ts";
+import { PROVIDER_TABLE } from "../../gateway/providers/table.ts";
 import type { Exposure } from "./exposure.ts";
 import { type ChosenProvider, PROVIDER_TITLES } from "./provider.ts";
 
@@ -37,7 +38,7 @@ function throughGateway(
   const { allowHosts } = settings.network;
   const reaches: Exposure["reaches"][number][] = models.map(({ provider, upstream }) => ({
     what: "model-api",
-    text: `${PROVIDER_TITLES[provider]}, requests to models alone, through the gateway on this host`,
+    text: `${PROVIDER_TITLES[provider]} through the gateway on this host, ${PROVIDER_TABLE[provider].allowed} alone`,
     names: [upstream],
   }));
   if (serverTools.length > 0 && models.length > 0)

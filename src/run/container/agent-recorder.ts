@@ -20,7 +20,7 @@ const GUEST_PREFIX = "guardloop guest: ";
 export async function agentRecorder(services: RunServices, spec: RunSpec) {
   const { runId } = spec;
   const limitBytes = spec.limits.logBytes ?? LIMITS.agentLogBytes;
-  const redactor = await redactorInUse(services, spec.agent.passEnv);
+  const redactor = await redactorInUse(services, spec);
   const onTrouble = troubleTeller(services, runId);
   const { agentLog, agentEvents } = services.paths;
   const log = boundedLog({ path: agentLog, limitBytes, mark: TEXT_MARK, onTrouble });

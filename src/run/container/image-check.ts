@@ -70,7 +70,7 @@ async function probe(
 }
 
 export interface Checking {
-  readonly purpose: "image-check" | "limits-check" | "clock-check";
+  readonly purpose: "image-check" | "limits-check" | "clock-check" | "agent-check";
   readonly image: CheckedImage;
   readonly stateDir: string;
   /** JavaScript for Node. */

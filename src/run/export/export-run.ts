@@ -9,6 +9,7 @@ import type { TarEntry } from "../../files/tar.ts";
 import type { History } from "../../history/port.ts";
 import type { Principal } from "../../git/principal.ts";
 import { type RunPaths, runPaths } from "../paths.ts";
+import { gatewaySecrets } from "../review/gateway-secrets.ts";
 import { type SecretsInUse, secretsInUse } from "../review/secrets-in-use.ts";
 import { readImportReport } from "../stages/import.ts";
 import { readFindings } from "../stages/review.ts";
@@ -92,8 +93,8 @@ export async function exportRun(
 }
 
 /**
- * What a review calls a secret in use, and the values of all variables that were passed, as far as they are set now:
- * a review leaves out those that may stand in code on purpose.
+ * What a review calls a secret in use, the gateway's credential, and the values of all variables that were passed, as
+ * far as they are set now: a review leaves out those that may stand in code on purpose.
  */
 async function credentialsOf(
   { env, principal }: ExportServices,
@@ -104,14 +105,15 @@ async function credentialsOf(
     const value = env.read(name);
     return value === undefined ? [] : [{ name: `${name} of the environment`, value }];
   });
+  const known = [...passed, ...(spec === undefined ? [] : await gatewaySecrets({ env }, spec))];
   if (principal === undefined) {
     const gone = "the run's repository is not there, so no .env file of it was read for values";
-    return ok({ secrets: passed, notRead: [gone] });
+    return ok({ secrets: known, notRead: [gone] });
   }
-  const inUse = await secretsInUse({ env, principal }, names);
+  const inUse = await secretsInUse({ env, principal }, { agent: { passEnv: names } });
   if (!inUse.ok) return inUse;
   const { secrets, notRead } = inUse.value;
-  return ok({ secrets: [...passed, ...secrets], notRead });
+  return ok({ secrets: [...known, ...secrets], notRead });
 }
 
 async function readRecord(paths: RunPaths): Promise<readonly TarEntry[]> {

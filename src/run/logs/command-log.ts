@@ -16,7 +16,7 @@ export async function commandLog(
   { path, of }: { readonly path: string; readonly of: "validation" | "setup" },
 ) {
   await rm(path, { force: true });
-  const redactor = await redactorInUse(services, spec.agent.passEnv);
+  const redactor = await redactorInUse(services, spec);
   const limitBytes = spec.limits.logBytes ?? LIMITS.agentLogBytes;
   const onTrouble = (reason: string): void => {
     const text = `The log of the ${of} cannot be written (${reason}); the ${of} goes on without it. Look at the disk of ${services.env.stateDir}.`;

@@ -7,6 +7,8 @@ export interface CleanStream {
   readonly add: (chunk: Buffer) => Buffer;
   /** What was kept back. Nothing may be added afterwards. */
   readonly end: () => Buffer;
+  /** What was kept back, as it came, for another stream to begin with. Nothing may be added afterwards. */
+  readonly rest: () => Buffer;
 }
 
 /** Replaces values by what they are called, wherever they stand. */
@@ -18,7 +20,11 @@ export interface Redactor {
 }
 
 const NOTHING: Redactor = {
-  stream: () => ({ add: (chunk) => chunk, end: () => Buffer.alloc(0) }),
+  stream: () => ({
+    add: (chunk) => chunk,
+    end: () => Buffer.alloc(0),
+    rest: () => Buffer.alloc(0),
+  }),
   text: (text) => text,
   data: (data) => data,
 };
@@ -96,5 +102,7 @@ function cleanStream(needles: Needles, redactions: readonly Redaction[]): CleanS
       return give(Buffer.concat([held, chunk]), position - needles.depth(state));
     },
     end: () => give(held, position),
+    rest: () =>
+      held.subarray(Math.min(Math.max(covered - (position - held.length), 0), held.length)),
   };
 }

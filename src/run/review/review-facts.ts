@@ -45,7 +45,7 @@ export async function gatherFacts(
   if (!authors.ok) return authors;
   const messages = await messageFacts(git, input);
   if (!messages.ok) return messages;
-  const inUse = await secretsInUse(services, spec.agent.passEnv);
+  const inUse = await secretsInUse(services, spec);
   if (!inUse.ok) return inUse;
   const { lines, ...files } = content.value;
   const secrets = await allSecrets(git, lines, {

@@ -3,10 +3,12 @@ import { join } from "node:path";
 import type { HostEnvironment } from "../../core/environment.ts";
 import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
+import type { RunSpec } from "../../core/run-spec.ts";
 import { type Git, gitOutput } from "../../git/git.ts";
 import type { Principal } from "../../git/principal.ts";
 import { readEnvFile } from "../../policy/env-file.ts";
 import { canBeSecret } from "../../policy/secret-values.ts";
+import { type HeldSecrets, gatewaySecrets } from "./gateway-secrets.ts";
 
 const MOST_FILES = 100;
 const MOST_VALUES = 300;
@@ -31,17 +33,25 @@ export interface ReviewServices {
   readonly principal: Pick<Principal, "git" | "topLevel" | "commonDir">;
   /** Sees the commits, where they are not in the principal's repository yet. */
   readonly objects?: Git;
+  /** The gateway's credential, in the process of the run alone; another one looks where the reference leads. */
+  readonly credential?: HeldSecrets | undefined;
 }
 
+/** The part of a run spec that says which credentials were in use. */
+export type SecretSources = Pick<RunSpec, "gateway"> & {
+  readonly agent: Pick<RunSpec["agent"], "passEnv">;
+};
+
 /**
- * The values that must not be in what an agent brings back: of the variables that the container got, and of the
- * `.env` files that Git does not track in the principal checkout.
+ * The values that must not be in what an agent brings back: the gateway's credential, those of the variables that the
+ * container got, and those of the `.env` files that Git does not track in the principal checkout.
  */
 export async function secretsInUse(
   services: ReviewServices,
-  passEnv: readonly string[],
+  sources: SecretSources,
 ): Promise<Result<SecretsInUse, Failure>> {
-  const passed = passEnv.flatMap((name) => {
+  const held = await gatewaySecrets(services, sources);
+  const passed = sources.agent.passEnv.flatMap((name) => {
     const value = services.env.read(name);
     return value === undefined || !canBeSecret(`key ${name}`, value)
       ? []
@@ -49,7 +59,9 @@ export async function secretsInUse(
   });
   const listed = await envFiles(services);
   if (!listed.ok) return listed;
-  const secrets: SecretInUse[] = [...passed];
+  // A server of one's own may want a key that is a word, and words stand in code.
+  const credential = held.filter(({ name, value }) => canBeSecret(`key ${name}`, value));
+  const secrets: SecretInUse[] = [...credential, ...passed];
   const notRead: string[] = [];
   for (const path of listed.value.slice(0, MOST_FILES)) {
     const text = await readStart(join(services.principal.topLevel, path));

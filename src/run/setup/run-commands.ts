@@ -30,7 +30,7 @@ export async function runSetupCommands(
   setup: SetupSpec,
 ): Promise<Result<void, Failure>> {
   const { runId } = spec;
-  const redactor = await redactorInUse(services, spec.agent.passEnv);
+  const redactor = await redactorInUse(services, spec);
   await using egress = egressLog(services, runId, redactor);
   const refused = new Set<string>();
   const onEntry = (entry: EgressEntry): void => {

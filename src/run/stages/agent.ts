@@ -63,7 +63,7 @@ async function runContainer(
   spec: RunSpec,
   first: DiskUse | undefined,
 ): Promise<Result<AgentEnding, Failure>> {
-  const redactor = await redactorInUse(services, spec.agent.passEnv);
+  const redactor = await redactorInUse(services, spec);
   await using log = egressLog(services, spec.runId, redactor);
   let egress = NO_EGRESS;
   const onEntry = (entry: EgressEntry): void => {

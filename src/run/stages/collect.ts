@@ -93,7 +93,7 @@ async function recordVersion(services: RunServices, spec: RunSpec, outbox: Outbo
   const manifest = parseManifest(outbox.manifest);
   const said = manifest.ok ? manifest.value.versions.agent : undefined;
   if (said === undefined || said.trim() === "") return;
-  const redactor = await redactorInUse(services, spec.agent.passEnv);
+  const redactor = await redactorInUse(services, spec);
   const version = visible(redactor.text(said.trim()), "one-line").slice(0, VERSION_LENGTH);
   record(services, spec.runId, { type: "agent-version", version });
 }

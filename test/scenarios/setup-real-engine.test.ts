@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { EgressEntry } from "../../src/core/egress.ts";
 import { ending } from "../rig/lifecycle.ts";
-import { GOOD_AGENT, type World, makeWorld, runsOf } from "../rig/world.ts";
+import { ASSIGNED_AGENT } from "../rig/several.ts";
+import { type World, makeWorld, runsOf } from "../rig/world.ts";
 
 const HOST = "registry.example.org";
 
@@ -104,7 +105,7 @@ test("npm installs through the proxy, and agent and validation have the package 
   const flags = ["--setup", "npm ci", "--setup", refused, "--setup-host", HOST];
   const caches = ["--cache", ".npm", "--cache", ".cache/some"];
   const agent = `set -e\n${USE}\ntest -d "$HOME/.npm/_cacache"\ntouch "$HOME/.cache/own"
-test ! -e /guardloop/proxy.sock\ntest -z "$HTTPS_PROXY"\n! touch "$HOME/.npm/x"\n${GOOD_AGENT}`;
+test ! -e /guardloop/proxy.sock\ntest -z "$HTTPS_PROXY"\n! touch "$HOME/.npm/x"\n${ASSIGNED_AGENT}`;
   const ended = await world.run(agent, [...flags, ...caches, "--validate", `deps: ${USE}`], {
     env,
   });
@@ -141,12 +142,12 @@ test("the agent reaches a host that --allow-host names, and no other, and both a
   const agent = `export npm_config_cache=/tmp/npm
 npm ci && ${USE} || exit 9
 npm view left --registry https://evil.example/ --fetch-retries 0 && exit 8
-${GOOD_AGENT}`;
+${ASSIGNED_AGENT}`;
   const ended = await world.run(agent, ["--network", "gateway", "--allow-host", HOST], {
     env: { HTTPS_PROXY: server.address },
   });
   expect(ending(ended)).toBe("exit 0");
-  expect(server.asked).toEqual(["/left/-/left-1.0.0.tgz"]);
+  expect(server.asked).toContain("/left/-/left-1.0.0.tgz");
   const [run] = await runsOf(world);
   const seen = egressOf(world, run?.id ?? "").map((entry) => `${entry.phase} ${entry.outcome}`);
   expect([...new Set(seen)].toSorted()).toEqual(["agent answered", "agent refused"]);

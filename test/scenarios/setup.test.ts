@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readdirSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { ASSIGNED_AGENT } from "../rig/several.ts";
 import { ending, show, succeed } from "../rig/lifecycle.ts";
 import {
   GOOD_AGENT,
@@ -15,7 +16,7 @@ import {
 const INSTALL =
   "mkdir -p node_modules/dep && cp package.json node_modules/dep/ && ln -s dep node_modules/alias";
 /** Fails where the agent does not find it. */
-const USES_IT = `test -f node_modules/alias/package.json\n${GOOD_AGENT}`;
+const USES_IT = `test -f node_modules/alias/package.json\n${ASSIGNED_AGENT}`;
 
 function project(world: World): void {
   world.write("package.json", '{"name":"shop"}\n');

@@ -255,7 +255,10 @@ test("an answer that is no token, and a redirect, are not taken for one", async 
     (_, response) => void response.end("rt-first is not JSON"),
     (_, response) => void response.end(JSON.stringify({ access_token: "two\nlines" })),
     (_, response) => void response.writeHead(302, { location: "http://127.0.0.1:1/" }).end(),
-    (_, response) => void response.end("x".repeat(300_000)),
+    (_, response) =>
+      void response.end(
+        JSON.stringify({ access_token: token("new", 60), padding: "x".repeat(300_000) }),
+      ),
   ];
   for (const answer of answers) {
     const home = await loggedIn(-1);

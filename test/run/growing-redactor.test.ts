@@ -39,6 +39,18 @@ test("a stream that is under way looks for it too, wherever its chunks begin and
     }
 });
 
+test("what was replaced already does not come again where its end could begin another value", () => {
+  const secrets = [
+    { name: "a", value: "secret-one" },
+    { name: "b", value: "one-two-three" },
+  ];
+  const stream = growingRedactor(() => secrets).stream();
+  const parts = [stream.add(Buffer.from("x secret-one"))];
+  secrets.push({ name: "new", value: NEW });
+  parts.push(stream.add(Buffer.from(` y ${NEW}`)), stream.end());
+  expect(Buffer.concat(parts).toString()).toBe("x [redacted: a] y [redacted: new]");
+});
+
 test("nothing is lost and nothing comes twice, whenever it is renewed", NO_SECOND_TRY, () => {
   const piece = fc.constantFrom(OLD, NEW, "token-", "token-old-", "471", "x", " ");
   fc.assert(

@@ -88,7 +88,7 @@ test("no file, a directory, a FIFO that nobody writes to, and a file that is too
   const home = await homeWith();
   const at = (name: string) => join(home.path, name);
   await mkdir(at("directory"));
-  execFileSync("mkfifo", [at("fifo")]);
+  execFileSync("sh", ["-c", 'mkfifo "$1"', "sh", at("fifo")]);
   await writeFile(at("large"), "k".repeat(64 * 1024 + 1));
   await writeFile(at("nul"), `${KEY}\0`);
   const said = async (name: string) => (await missing(`file:~/${name}`, { home })).message;

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -6,7 +6,7 @@ import { parsePrices, readOwnPrices } from "../../src/config/prices.ts";
 import type { TokenUse } from "../../src/core/egress.ts";
 import type { PriceTable } from "../../src/core/prices.ts";
 import { costOf, priceOf, withOwnPrices } from "../../src/gateway/meter/price-table.ts";
-import { STANDARD_PRICES } from "../../src/gateway/meter/standard-prices.ts";
+import { PRICES_AS_OF, STANDARD_PRICES } from "../../src/gateway/meter/standard-prices.ts";
 
 function own(text: string): PriceTable {
   const parsed = parsePrices({ path: "prices.toml", text });
@@ -137,4 +137,8 @@ test("no file is an empty table, and one that cannot be read is said", async () 
   expect(blocked.ok ? "" : blocked.error.message).toMatch(
     /prices\.toml cannot be read \(EISDIR\)\.$/,
   );
+});
+
+test("the document says when the prices were looked up", async () => {
+  expect(await readFile("docs/budgets.md", "utf8")).toContain(`as of ${PRICES_AS_OF}`);
 });

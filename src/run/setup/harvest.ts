@@ -41,7 +41,7 @@ export async function harvest(
   const copied = await copyTree({
     from: workspace,
     to,
-    judge: choice.judge,
+    judge: (path, kind) => choice.judge(path, kind),
     whyNoLink: (link, all) => (leadsOut(link, all) ? "it leads out of the tree" : undefined),
     limit: limitOf(spec),
     signal,

@@ -3,16 +3,17 @@ import { join } from "node:path";
 
 /**
  * What a program in a container can read of a value: everything but what the kernel makes up for the whole machine. To
- * be run by the agent; prints `found: PATH` for each place, and `looked: COUNT` at the end.
+ * be run by the agent; prints `trace: PATH` for each place, which the text of the script itself is not, and
+ * `looked: COUNT` at the end.
  */
 export const SEARCH_INSIDE = `
 needle=$(printf %s "$1" | rev)
 count=0
 for place in /proc/self/environ /proc/1/environ /proc/*/environ /proc/*/cmdline; do
   count=$((count + 1))
-  if tr '\\0' '\\n' < "$place" 2>/dev/null | grep -qF -- "$needle"; then echo "found: $place"; fi
+  if tr '\\0' '\\n' < "$place" 2>/dev/null | grep -qF -- "$needle"; then printf 'tra%s: %s\\n' ce "$place"; fi
 done
-grep -rlF --exclude-dir=proc --exclude-dir=sys --exclude-dir=usr --exclude-dir=lib -- "$needle" / 2>/dev/null | sed 's/^/found: /'
+grep -rlF --exclude-dir=proc --exclude-dir=sys --exclude-dir=usr --exclude-dir=lib -- "$needle" / 2>/dev/null | while read -r place; do printf 'tra%s: %s\\n' ce "$place"; done
 echo "looked: $count"
 `;
 

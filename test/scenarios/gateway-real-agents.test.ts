@@ -69,11 +69,18 @@ describe.each(["codex", "claude"] as const)(
   },
 );
 
+test("a value that is in the container is found by the search for it", async () => {
+  using world = makeWorld("docker");
+  const script = `set -- '${reversed(KEY)}'; ${SEARCH_INSIDE}`;
+  await world.run(script, ["--pass-env", "CANARY"], { env: { CANARY: KEY } });
+  expect((await world.guardloop(["logs", "@last"])).stdout).toContain("trace: /proc/");
+});
+
 /** In what the agent saw, in history, logs, artifacts, and what is exported. */
 async function expectNoTrace(world: World, runId: string): Promise<void> {
   const log = (await world.guardloop(["logs", runId])).stdout;
   expect(log).toMatch(/looked: \d{2,}/);
-  expect(log).not.toContain("found: ");
+  expect(log).not.toContain("trace: ");
   expect(log).toMatch(/\blo\b/);
   expect(log).not.toMatch(/\beth0\b/);
   expect(filesHolding(world.state, KEY)).toEqual([]);

@@ -32,6 +32,18 @@ export async function openEngine(
   context: Context,
   wanted: WantedEngine,
 ): Promise<Result<AnsweringEngine, Failure>> {
+  const opened = await choose(context, wanted);
+  if (opened.ok) PROVEN.set(context, opened.value);
+  return opened;
+}
+
+/** The engine that an invocation has opened, by its context. */
+const PROVEN = new WeakMap<Context, AnsweringEngine>();
+
+async function choose(
+  context: Context,
+  wanted: WantedEngine,
+): Promise<Result<AnsweringEngine, Failure>> {
   if (wanted.engine !== "auto") return open(context, wanted.engine, wanted.runtime);
   const docker = await open(context, "docker", wanted.runtime);
   if (docker.ok) return docker;
@@ -44,11 +56,19 @@ export async function openEngine(
   return fail(code, message, { cure, details: [...details, podman.error.message] });
 }
 
-/** Every engine of this machine that answers: what is to be cleaned up may be in any of them. */
+/**
+ * Every engine of this machine that answers: what is to be cleaned up may be in any of them. One that has answered
+ * `openEngine` for this invocation is not asked again.
+ */
 export async function answeringEngines(
   context: Context,
 ): Promise<Result<readonly Engine[], Failure>> {
-  const opened = await Promise.all(KINDS.map((kind) => open(context, kind, undefined)));
+  const proven = PROVEN.get(context);
+  const opened = await Promise.all(
+    KINDS.map(async (kind) =>
+      proven?.engine.kind === kind ? ok(proven) : open(context, kind, undefined),
+    ),
+  );
   const answering = opened.flatMap((one) => (one.ok ? [one.value.engine] : []));
   const [first] = opened;
   return answering.length === 0 && first?.ok === false ? first : ok(answering);

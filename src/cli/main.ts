@@ -25,6 +25,7 @@ async function main(): Promise<ExitStatus> {
     stderr: process.stderr,
     noColor: env.noColor,
   });
+  // From dist/bundle/, where this file is a part of the bundle.
   const packageRoot = fileURLToPath(new URL("../../", import.meta.url));
   const context: Context = {
     env,

@@ -44,7 +44,8 @@ export async function openPrincipal(
     return fail("not-a-repository", `${cwd}: Git's answer about the repository cannot be read.`);
   const real = await realpath(commonDir);
   return ok({
-    git: userGit(program, env, topLevel),
+    // The same one, where it is bound there already: it has asked for hooks that have a name.
+    git: topLevel === cwd ? git : userGit(program, env, topLevel),
     topLevel,
     gitDir,
     commonDir: real,

@@ -1,5 +1,6 @@
-import type { Failure } from "../core/failures.ts";
+import { type Failure, fail } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
+import { readBlobs } from "./blobs.ts";
 import { type Git, gitOutput } from "./git.ts";
 
 /** Paths of all files in a commit, in Git's order. A name that is not UTF-8 comes with replacement characters. */
@@ -21,6 +22,45 @@ export async function listPaths(
       .split("\0")
       .filter((path) => path !== ""),
   );
+}
+
+export interface FileText {
+  readonly path: string;
+  readonly text: string;
+}
+
+/**
+ * Reads those files of a commit whose paths are wanted as text, in Git's order, by two calls of Git however many they
+ * are. A file whose name is not UTF-8 is passed over, and so is a submodule.
+ */
+export async function filesAt(
+  git: Git,
+  commit: string,
+  isWanted: (path: string) => boolean,
+): Promise<Result<readonly FileText[], Failure>> {
+  const listed = await gitOutput(git, ["ls-tree", "-r", "-z", "--full-tree", commit], {
+    maxOutputBytes: 256 * 1024 * 1024,
+  });
+  if (!listed.ok) return listed;
+  const wanted = listed.value
+    .toString("utf8")
+    .split("\0")
+    .map((row) => /^\d+ blob ([0-9a-f]+)\t([^]+)$/.exec(row))
+    .map((row) => ({ blob: row?.[1] ?? "", path: row?.[2] ?? "" }))
+    .filter(({ path }) => path !== "" && !path.includes("\uFFFD") && isWanted(path));
+  const contents = await readBlobs(
+    git,
+    wanted.map(({ blob }) => blob),
+  );
+  if (!contents.ok) return contents;
+  const files: FileText[] = [];
+  for (const { blob, path } of wanted) {
+    const bytes = contents.value.get(blob);
+    if (bytes === undefined)
+      return fail("git-failed", `The object ${blob} of ${path} in commit ${commit} is not there.`);
+    files.push({ path, text: bytes.toString("utf8") });
+  }
+  return ok(files);
 }
 
 /**

@@ -84,10 +84,18 @@ export function explainOwnership(owner: "absent" | "foreign" | "broken"): string
   }
 }
 
+/** What is attached to nothing is called by its own name. */
+const BOTH = /^(?<commit>[0-9a-f]{40,64})\n(?:HEAD|(?<branch>refs\/\S+))\n$/;
+
 /** Commit id of HEAD, and the branch it is attached to, or an empty string when it is detached. */
 export async function headPosition(
   here: Git,
 ): Promise<Result<{ readonly commit: string; readonly attachedTo: string }, Failure>> {
+  const both = await here.exec(["rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD"]);
+  const said = both.code === 0 ? BOTH.exec(both.stdout.toString("utf8"))?.groups : undefined;
+  if (said !== undefined)
+    return ok({ commit: said["commit"] ?? "", attachedTo: said["branch"] ?? "" });
+  // A tag or branch called HEAD makes the question above ambiguous; and what is wrong is said better by these.
   const commit = await gitText(here, ["rev-parse", "--verify", "HEAD^{commit}"]);
   if (!commit.ok) return commit;
   const branch = await here.exec(["symbolic-ref", "--quiet", "HEAD"]);

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // A scripted stand-in for the docker client. It keeps no promise of isolation: it runs the guest on the host with the
 // mounted directories in place of the container's paths. Tests read what it was called with and switch faults on in
-// `docker.faults.json` beside it. Under the name `podman` it speaks Podman's dialect, with files of that name.
+// `docker.faults.json` beside it. As `podman.js` it speaks Podman's dialect, with files of that name. In front of it stands
+// engine.sh, which has the answers that are always the same.
 import { execFileSync, spawn } from "node:child_process";
 import {
   appendFileSync,
@@ -22,7 +23,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const program = basename(process.argv[1]);
+const program = basename(process.argv[1], ".js");
 const isPodman = program === "podman";
 const containers = join(here, isPodman ? "podman-containers" : "containers");
 const startedFile = join(here, `${program}.started`);

@@ -121,7 +121,7 @@ export function makeWorld(engine: EngineKind = "scripted"): World {
   if (SCRIPTED.has(engine)) {
     // The machine's own engines must never answer in their place.
     for (const name of ["docker", "podman"]) installStub(join(bin, name));
-    installProgram("docker.js", join(bin, program));
+    installEngine(bin, program);
   }
   const env = { ...baseEnvironment(root, bin), ...CHOICE[engine] };
   const git = (...args: readonly string[]): string =>
@@ -169,6 +169,12 @@ export function installProgram(name: string, target: string): void {
   copyFileSync(join(ROOT, "test/rig", name), target);
   chmodSync(target, 0o755);
   writeFileSync(join(dirname(target), "package.json"), '{"type":"module"}');
+}
+
+/** Puts a scripted engine on the world's PATH: the quick one, and the whole one beside it. */
+export function installEngine(bin: string, engine: "docker" | "podman"): void {
+  installProgram("engine.sh", join(bin, engine));
+  installProgram("docker.js", join(bin, `${engine}.js`));
 }
 
 /** Puts a shell script in the place of a hosted agent's program; it tells its version like those do. */
@@ -237,7 +243,18 @@ function start(
 function readCalls(path: string): readonly DockerCall[] {
   if (!existsSync(path)) return [];
   const lines = readFileSync(path, "utf8").trim().split("\n");
-  return lines.map((line) => JSON.parse(line) as DockerCall);
+  // A shell has variables of its own, which it was not given.
+  return lines.map((line) => {
+    const { argv, env } = line.startsWith("{") ? (JSON.parse(line) as DockerCall) : quickCall(line);
+    return { argv, env: env.filter((name) => !/^(?:PWD|OLDPWD|SHLVL|_)$/.test(name)) };
+  });
+}
+
+/** As engine.sh writes it down. */
+function quickCall(line: string): DockerCall {
+  const [, ...fields] = line.split("\u001F");
+  const env = fields.lastIndexOf("env");
+  return { argv: fields.slice(0, env), env: fields.slice(env + 1) };
 }
 
 /** The calls of `docker run` for agents. */

@@ -8,7 +8,7 @@ import {
   type World,
   agentRuns,
   checkoutDigest,
-  installProgram,
+  installEngine,
   leftovers,
   makeWorld,
   runsOf,
@@ -28,7 +28,7 @@ async function refused(world: World, flags: readonly string[] = []): Promise<str
 /** A world in which both engines are scripted; Docker's faults are those of `docker`. */
 function worldWithBoth(docker: Readonly<Record<string, unknown>>): World {
   const world = makeWorld("scripted-podman");
-  installProgram("docker.js", join(world.bin, "docker"));
+  installEngine(world.bin, "docker");
   writeFileSync(join(world.bin, "docker.faults.json"), JSON.stringify(docker));
   delete world.env["GUARD_ENGINE"];
   return world;

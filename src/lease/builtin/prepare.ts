@@ -60,8 +60,12 @@ export async function resetWorktree(
 
 /** While it is locked, neither `git worktree prune` nor a plain `git worktree remove` of the user's touches it. */
 async function lockWorktree(git: Git, path: string, reason: string): Promise<void> {
+  const lock = ["worktree", "lock", "--reason", reason, path];
+  const locked = await git.exec(lock);
+  if (locked.code === 0) return;
+  // Locked for an earlier lease.
   await unlockWorktree(git, path);
-  await git.exec(["worktree", "lock", "--reason", reason, path]);
+  await git.exec(lock);
 }
 
 /** May be called when it is not locked, or not there. */

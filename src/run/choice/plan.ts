@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { Git } from "../../git/git.ts";
-import { listPaths, readFileAt } from "../../git/read-files.ts";
+import { filesAt } from "../../git/read-files.ts";
 import { parseTaskPlan, planPathMatches } from "../../tasks/plan.ts";
 import type { PlanFile, TaskPlan } from "../../tasks/task.ts";
 
@@ -17,27 +17,39 @@ export interface PlanRules {
   readonly runnable: readonly ("ready" | "planned")[];
 }
 
-/** Reads the task plan from a commit, never from a work tree. */
+/**
+ * Plans that were read, by commit and rules. What a commit holds never changes, and one run asks for the plan of its base
+ * in several places.
+ */
+const READ = new Map<string, ReadPlan>();
+/** A series reads a plan for each of its runs. */
+const MOST_READ = 8;
+
+/**
+ * Reads the task plan from a commit, never from a work tree.
+ *
+ * @param commit a full id
+ */
 export async function readPlan(
   git: Git,
   commit: string,
   rules: PlanRules,
 ): Promise<Result<ReadPlan, Failure>> {
-  const paths = await listPaths(git, commit);
-  if (!paths.ok) return paths;
-  const matches = planPathMatches(rules.globs);
-  const files: PlanFile[] = [];
-  for (const path of paths.value.filter((one) => matches(one))) {
-    const text = await readFileAt(git, commit, path);
-    if (!text.ok) return text;
-    if (text.value !== undefined) files.push({ path, text: text.value });
-  }
+  const key = JSON.stringify([commit, rules.globs, rules.runnable]);
+  const known = READ.get(key);
+  if (known !== undefined) return ok(known);
+  const read = await filesAt(git, commit, planPathMatches(rules.globs));
+  if (!read.ok) return read;
+  const files: readonly PlanFile[] = read.value;
   if (files.length === 0)
     return fail(
       "no-task-plan",
       `Commit ${commit.slice(0, 12)} has no file that matches ${rules.globs.join(" or ")}.`,
     );
-  return ok({ ...parseTaskPlan(files, { runnable: rules.runnable }), hash: hashOf(files) });
+  const plan = { ...parseTaskPlan(files, { runnable: rules.runnable }), hash: hashOf(files) };
+  for (const oldest of [...READ.keys()].slice(0, READ.size + 1 - MOST_READ)) READ.delete(oldest);
+  READ.set(key, plan);
+  return ok(plan);
 }
 
 /** Lengths are part of it, so that no two plans look the same. */

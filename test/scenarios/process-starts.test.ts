@@ -1,0 +1,71 @@
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { beforeAll, describe, expect, test } from "vitest";
+import { ending } from "../rig/lifecycle.ts";
+import { GOOD_AGENT, type World, makeWorld } from "../rig/world.ts";
+
+const HOOK = pathToFileURL(join(import.meta.dirname, "../rig/spawn-hook.mjs")).href;
+
+/** The programs that a run of one task starts on the host, what the scripted engine starts not among them. */
+async function startsOfRun(world: World): Promise<readonly string[]> {
+  const record = join(world.root, "starts");
+  rmSync(record, { force: true });
+  const env = { NODE_OPTIONS: `--import ${HOOK}`, SPAWN_RECORD: record };
+  expect(ending(await world.run(GOOD_AGENT, [], { env }))).toBe("exit 0");
+  const starts = readFileSync(record, "utf8").trim().split("\n");
+  // What a container uses is looked up by the clock.
+  return starts.filter((line) => !/\/docker stats /.test(line));
+}
+
+describe("what a run of one task asks for", () => {
+  let first: readonly string[];
+  let second: readonly string[];
+  let engineCalls: readonly (readonly string[])[];
+
+  beforeAll(async () => {
+    using world = makeWorld();
+    first = await startsOfRun(world);
+    const before = world.dockerCalls().length;
+    second = await startsOfRun(world);
+    engineCalls = world
+      .dockerCalls()
+      .slice(before)
+      .map(({ argv }) => argv);
+  });
+
+  test("the engine: six questions around the one container", () => {
+    // What a container uses is looked up by the clock.
+    const calls = engineCalls.filter(([verb]) => verb !== "stats");
+    const about = ["label=guardloop.run", "event=oom", "name=", "guardloop-"];
+    const words = calls.map((argv) =>
+      [argv[0], about.find((word) => argv.join(" ").includes(word))].join(" "),
+    );
+    expect(words).toEqual([
+      "info ",
+      "image guardloop-",
+      "ps label=guardloop.run",
+      "rm guardloop-",
+      "run label=guardloop.run",
+      "events event=oom",
+      "ps name=",
+    ]);
+  });
+
+  test("the host: a number of programs that does not grow unseen", () => {
+    // Starting a program takes longer than what most of them do. A number that has to grow is written down here.
+    expect(first.length, first.join("\n")).toBeLessThanOrEqual(88);
+    expect(second.length, second.join("\n")).toBeLessThanOrEqual(80);
+  });
+});
+
+test("a plan of many files takes no more programs than one of a few", async () => {
+  const starts = async (files: number): Promise<number> => {
+    using world = makeWorld();
+    for (let number = 1; number <= files; number += 1)
+      world.write(`docs/tasks/F${number}.md`, `# F${number}: One of many\n\nStatus: planned\n`);
+    world.commit("Add tasks");
+    return (await startsOfRun(world)).length;
+  };
+  expect(await starts(30)).toBe(await starts(2));
+});

@@ -13,12 +13,16 @@ const HOOK = fileURLToPath(new URL("count-hook.mjs", import.meta.url));
  * Runs one task, and returns seconds by stage. `start` is everything before the run's first event, `end` everything
  * after its last; `afterwards` is what goes on when the command has ended, which is in no sum.
  *
- * @param {{ repo: string, at: { env: object, state: string }, agent: string, flags?: readonly string[] }} options
+ * @param {{ repo: string, at: { env: object, state: string }, agent: string, flags?: readonly string[], under?: readonly string[] }} options
+ *   under: what the program is started by; nothing where the process that is started has to be the runner itself
  */
-export async function guarded(place, { repo, at, agent, flags = [], onLine, onStart }) {
+export async function guarded(
+  place,
+  { repo, at, agent, flags = [], under = CPU, onLine, onStart },
+) {
   const argv = [process.execPath, GUARDLOOP, "run", "--json", `--engine=${place.engine}`, ...flags];
   let runId;
-  const ended = await must([...CPU, ...argv, "--agent=command", "--", "sh", "-c", agent], {
+  const ended = await must([...under, ...argv, "--agent=command", "--", "sh", "-c", agent], {
     cwd: repo,
     env: at.env,
     onStart,

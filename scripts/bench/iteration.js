@@ -85,7 +85,6 @@ function summary({ cold, guardedRuns, rawRuns, watched, rawWatched }) {
   const rawTotal = median(rawRuns.map((one) => one.total));
   const container = median(rawRuns.map((one) => one.stages.run));
   const stages = medians(guardedRuns.map((one) => one.stages));
-  const { runId, ...counted } = watched;
   return {
     guarded: {
       total: rounded(guardedTotal),
@@ -93,7 +92,7 @@ function summary({ cold, guardedRuns, rawRuns, watched, rawWatched }) {
       cold: rounded(cold.total),
       afterwards: rounded(median(guardedRuns.map((one) => one.afterwards))),
       stages,
-      ...counted,
+      ...watched,
     },
     raw: {
       total: rounded(rawTotal),

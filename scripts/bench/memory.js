@@ -23,6 +23,7 @@ export async function memory(place, { megabytes, say }) {
       repo,
       at,
       agent,
+      under: [],
       onStart(pid) {
         timer = setInterval(() => samples.push(residentKib(pid) ?? 0), 50);
       },

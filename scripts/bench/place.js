@@ -46,10 +46,10 @@ export function makePlace({ engine, directory = tmpdir() }) {
 
 /** @typedef {ReturnType<typeof makePlace>} Place */
 
-/** @param {readonly string[]} names */
-function pick(names) {
+/** @param {readonly string[]} variables */
+function pick(variables) {
   return Object.fromEntries(
-    names.flatMap((name) => {
+    variables.flatMap((name) => {
       const value = process.env[name];
       return value === undefined ? [] : [[name, value]];
     }),
@@ -85,9 +85,9 @@ export function start(argv, { cwd, env, onLine, onStart }) {
     child.stdout.setEncoding("utf8").on("data", (chunk) => {
       said.stdout = `${said.stdout}${chunk}`.slice(-2_000_000);
       if (onLine === undefined) return;
-      const lines = `${rest}${chunk}`.split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) onLine(line);
+      const whole = `${rest}${chunk}`.split("\n");
+      rest = whole.pop() ?? "";
+      for (const line of whole) onLine(line);
     });
     child.stderr.setEncoding("utf8").on("data", (chunk) => {
       said.stderr = `${said.stderr}${chunk}`.slice(-20_000);

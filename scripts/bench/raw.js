@@ -52,15 +52,15 @@ function isValue(before) {
 /** Seconds by command, and all of them together. */
 export async function raw(place, { repo, engineArguments, modules, mode = "timed" }) {
   const work = join(place.root, "raw");
-  const user = engineArguments.find((word) => word.startsWith("--user="))?.slice("--user=".length);
-  const mine = `${process.getuid?.()}:${process.getgid?.()}`;
-  const owner = process.getuid?.() === 0 && user !== undefined && user !== mine ? user : "-";
+  const measure = mode === "watched" ? "du" : "-";
+  const argv = ["bash", SCRIPT, repo, work, newOwner(engineArguments), modules ?? "-", measure];
   let tree;
-  const argv = ["bash", SCRIPT, repo, work, owner, modules ?? "-", mode === "watched" ? "du" : "-"];
   const ended = await must([...CPU, ...argv, ...engineArguments], {
     cwd: place.root,
     env: place.env,
-    onStart: (pid) => (tree = mode === "watched" ? watchTree(pid) : undefined),
+    onStart(pid) {
+      if (mode === "watched") tree = watchTree(pid);
+    },
   });
   const stages = {};
   for (const [, name, microseconds] of ended.stdout.matchAll(/^stage (\S+) (\d+)$/gm))
@@ -73,4 +73,11 @@ export async function raw(place, { repo, engineArguments, modules, mode = "timed
     treeKib: tree?.end() ?? null,
     diskDuringKib: Number(/^disk (\d+)$/m.exec(ended.stdout)?.[1] ?? 0),
   };
+}
+
+/** Only root has to give the clone away. */
+function newOwner(engineArguments) {
+  const user = engineArguments.find((word) => word.startsWith("--user="))?.slice("--user=".length);
+  const mayStay = user === undefined || user === `${process.getuid?.()}:${process.getgid?.()}`;
+  return mayStay || process.getuid?.() !== 0 ? "-" : user;
 }

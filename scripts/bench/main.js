@@ -32,10 +32,15 @@ const NAMES = ["iteration", "import", "parallel", "startup", "memory", "history"
 
 const options = read();
 const places = [];
+// However it ends, an error of its own included.
+process.on("exit", () => {
+  for (const place of places) place.remove();
+});
+// A closed pipe (`| head`) must not end it before it has cleaned up.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => process.exit(1));
 for (const signal of ["SIGINT", "SIGTERM"])
   process.on(signal, () => {
     say("interrupted; cleaning up");
-    for (const place of places) place.remove();
     process.exit(130);
   });
 
@@ -47,8 +52,6 @@ try {
 } catch (error) {
   process.stderr.write(`bench: ${error.stack}\n`);
   process.exitCode = 1;
-} finally {
-  for (const place of places) place.remove();
 }
 const result = { version: 1, machine, parts };
 const sections = sectionsOf(result);

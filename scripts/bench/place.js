@@ -1,13 +1,16 @@
 // Where a benchmark works: one temporary directory with a state of its own, and everything of it that has to be ended and
 // removed, also on Ctrl-C.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export const GUARDLOOP = join(ROOT, "bin/guardloop.js");
+const PATHS = join(ROOT, "dist/run/paths.js");
+/** Where guardloop is not built nothing runs, and there is nothing to find. */
+const { stateId } = existsSync(PATHS) ? await import(PATHS) : { stateId: () => "none" };
 
 /** @type {Set<import("node:child_process").ChildProcess>} */
 const children = new Set();
@@ -39,7 +42,6 @@ export function makePlace({ engine, directory = tmpdir() }) {
     env,
     engine,
     label,
-    state: join(root, "state/guardloop"),
     remove: () => remove({ root, engine, label }),
   };
 }
@@ -113,6 +115,7 @@ export async function must(argv, options) {
 
 /** Ends what still runs and removes everything that this process made. May be called twice. */
 function remove({ root, engine, label }) {
+  if (!existsSync(root)) return;
   for (const { pid } of children) {
     try {
       if (pid !== undefined) process.kill(-pid, "SIGKILL");
@@ -120,24 +123,23 @@ function remove({ root, engine, label }) {
       // It has ended already.
     }
   }
-  const ids = new Set();
-  for (const filter of [
-    `label=${label}`,
-    ...stateIds(root).map((id) => `label=guardloop.run=${id}`),
-  ])
-    for (const id of lines(spawnSync(engine, ["ps", "-aq", "--filter", filter]).stdout))
-      ids.add(id);
-  if (ids.size > 0) spawnSync(engine, ["rm", "--force", ...ids]);
+  const labels = [label, ...statesIn(root).map((state) => `guardloop.state=${stateId(state)}`)];
+  // A container whose client was ended just now may come into being while we look.
+  for (let look = 0; look < 2; look += 1) {
+    const containers = listed(engine, ["ps", "-aq"], labels);
+    if (containers.length > 0) spawnSync(engine, ["rm", "--force", "--volumes", ...containers]);
+  }
+  const volumes = listed(engine, ["volume", "ls", "-q"], labels);
+  if (volumes.length > 0) spawnSync(engine, ["volume", "rm", "--force", ...volumes]);
   removeTree(root);
 }
 
-/** The ids of all runs in a place, by which their containers are labelled. */
-function stateIds(root) {
-  const homes = [
-    join(root, "state"),
-    ...names(join(root, "states")).map((one) => join(root, "states", one)),
-  ];
-  return homes.flatMap((home) => names(join(home, "guardloop/runs")));
+/** The state directories of a place: their ids are on the containers of their runs. */
+function statesIn(root) {
+  const homes = names(join(root, "states")).map((one) => join(root, "states", one));
+  return [join(root, "state"), ...homes]
+    .map((home) => join(home, "guardloop"))
+    .filter((state) => existsSync(state));
 }
 
 function names(directory) {
@@ -148,8 +150,14 @@ function names(directory) {
   }
 }
 
-function lines(output) {
-  return (output?.toString() ?? "").split("\n").filter((line) => line !== "");
+/** Ids of what has one of the labels. */
+function listed(engine, args, labels) {
+  return labels.flatMap((one) => {
+    const { stdout } = spawnSync(engine, [...args, "--filter", `label=${one}`], {
+      encoding: "utf8",
+    });
+    return (stdout ?? "").split("\n").filter((line) => line !== "");
+  });
 }
 
 /** `rm` is quicker than Node for many files; what an overlay left may need more rights than it has. */

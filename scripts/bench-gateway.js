@@ -3,7 +3,7 @@
 // Times streamed answers through the model gateway against the same ones over a direct connection, in turn, in one run on
 // one machine: what counts is the difference. The upstream is a process of its own on loopback, the gateway is in this
 // process as it is in a run, and the client is a third one. Build first: npm run build. Prints the table of
-// docs/benchmarks.md.
+// docs/performance.md.
 import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, createServer, request } from "node:http";

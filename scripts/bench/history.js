@@ -1,32 +1,11 @@
-// Usage: node scripts/bench-history.js [RUNS]
-//
-// Times commands on a history of so many runs (10000 by default) against the same on a history of one, on one machine in
-// one go, so that what counts is the ratio. Build first: npm run build. The engine is the scripted one of the tests.
-// Prints the table of docs/benchmarks.md.
-import { execFileSync, spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { hostname, tmpdir } from "node:os";
+// Commands on a history of many runs against the same on a history of one. The engine is the scripted one of the tests.
+import { chmodSync, copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { median, rounded } from "./median.js";
+import { GUARDLOOP, ROOT, makePlace, must } from "./place.js";
 
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const { openHistory } = await import(join(ROOT, "dist/history/sqlite.js"));
-const { openPrincipal } = await import(join(ROOT, "dist/git/principal.js"));
-const { hostEnvironment } = await import(join(ROOT, "dist/config/environment.js"));
-
-const RUNS = Number(process.argv[2] ?? 10_000);
-const TIMES = 5;
-/** Memory where there is: each event is synced to disk, and the disk is not what is measured. */
-const PLACE = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 const COMMANDS = [
   ["runs"],
   ["runs", "--limit", "20"],
@@ -43,32 +22,45 @@ const OUTPUTS = {
   collect: { collected: { manifest: "x".repeat(1500) } },
 };
 
-const small = await makeState(1);
-const large = await makeState(RUNS);
-try {
-  const megabytes = Math.round(statSync(join(large.state, "history.db")).size / 2 ** 20);
-  console.log(`${RUNS} runs, ${megabytes} MiB, the least of ${TIMES}, Node ${process.version}\n`);
-  console.log("| command | one run | all runs | ratio |\n| --- | --- | --- | --- |");
+/** Memory where there is: each event is synced to disk, and the disk is not what is measured. */
+export function historyPlace({ engine }) {
+  return makePlace({ engine, ...(existsSync("/dev/shm") ? { directory: "/dev/shm" } : {}) });
+}
+
+/** @param {{ runs: number, repetitions: number, say: (text: string) => void }} options */
+export async function ofManyRuns(place, { runs, repetitions, say }) {
+  const small = await makeState(join(place.root, "one"), 1);
+  say(`writing a history of ${runs} runs`);
+  const large = await makeState(join(place.root, "all"), runs);
+  const commands = [];
   for (const args of COMMANDS) {
     // In turn, so that what else the machine does hits both.
     const times = { small: [], large: [] };
-    for (let turn = 0; turn < TIMES; turn += 1) {
-      times.small.push(timed(small, args));
-      times.large.push(timed(large, args));
+    for (let turn = 0; turn < repetitions; turn += 1) {
+      times.small.push(await timed(small, args));
+      times.large.push(await timed(large, args));
     }
-    const [one, all] = [least(times.small), least(times.large)];
-    const cells = [`\`${args.join(" ")}\``, `${one} ms`, `${all} ms`, (all / one).toFixed(1)];
-    console.log(`| ${cells.join(" | ")} |`);
+    const [one, all] = [median(times.small), median(times.large)];
+    say(`${args.join(" ")}: ${one.toFixed(2)} s with one run, ${all.toFixed(2)} s with ${runs}`);
+    const command = args.join(" ");
+    commands.push({ command, one: rounded(one), all: rounded(all), ratio: rounded(all / one) });
   }
-} finally {
-  for (const { root } of [small, large]) rmSync(root, { recursive: true, force: true });
+  const bytes = statSync(join(large.state, "history.db")).size;
+  return { runs, repetitions, databaseMib: Math.round(bytes / 2 ** 20), commands };
 }
 
-async function makeState(runs) {
-  const root = mkdtempSync(join(PLACE, "guardloop-bench-"));
+async function timed({ repo, env }, args) {
+  const { ms } = await must([process.execPath, GUARDLOOP, ...args], { cwd: repo, env });
+  return ms / 1000;
+}
+
+async function makeState(root, runs) {
+  const { hostEnvironment } = await import(join(ROOT, "dist/config/environment.js"));
+  const { openPrincipal } = await import(join(ROOT, "dist/git/principal.js"));
   const repo = join(root, "repo");
   const bin = join(root, "bin");
-  for (const directory of [repo, bin, join(root, "home")]) mkdirSync(directory);
+  for (const directory of [repo, bin, join(root, "home")])
+    mkdirSync(directory, { recursive: true });
   for (const name of ["docker", "podman"]) {
     copyFileSync(join(ROOT, "test/rig/docker.js"), join(bin, name));
     chmodSync(join(bin, name), 0o755);
@@ -90,7 +82,7 @@ async function makeState(runs) {
   const program = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
   const principal = await openPrincipal(program, { ...hostEnvironment(), home: env.HOME }, repo);
   if (!principal.ok) throw new Error(principal.error.message);
-  fill(
+  await fill(
     { state, repo, repositoryId: principal.value.repositoryId, base: git("rev-parse", "HEAD") },
     runs,
   );
@@ -98,7 +90,8 @@ async function makeState(runs) {
 }
 
 /** Events as a run writes them: every stage, a manifest among the outputs, one run in ten failed, three in ten promoted. */
-function fill(at, runs) {
+async function fill(at, runs) {
+  const { openHistory } = await import(join(ROOT, "dist/history/sqlite.js"));
   let clock = Date.UTC(2026, 0, 1);
   const opened = openHistory(at.state, () => new Date((clock += 900)));
   if (!opened.ok) throw new Error(opened.error.message);
@@ -164,21 +157,4 @@ function* eventsOf(number, { id, repo, repositoryId, base, owner }) {
 
 function stamp(clock) {
   return new Date(clock).toISOString().replaceAll(/[-:]/g, "").slice(2, 15).replace("T", "-");
-}
-
-function timed({ repo, env }, args) {
-  const start = performance.now();
-  const ended = spawnSync(process.execPath, [join(ROOT, "bin/guardloop.js"), ...args], {
-    cwd: repo,
-    env,
-    encoding: "utf8",
-    maxBuffer: 2 ** 28,
-  });
-  if (ended.status !== 0) throw new Error(`${args.join(" ")}: ${ended.stderr}${ended.stdout}`);
-  return performance.now() - start;
-}
-
-/** What else the machine does only ever adds to a time. */
-function least(times) {
-  return Math.round(Math.min(...times));
 }

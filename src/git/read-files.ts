@@ -29,6 +29,12 @@ export interface FileText {
   readonly text: string;
 }
 
+export interface WantedFiles {
+  readonly isWanted: (path: string) => boolean;
+  /** Files and directories outside of which nothing is wanted, as literal paths; empty for everywhere. */
+  readonly within: readonly string[];
+}
+
 /**
  * Reads those files of a commit whose paths are wanted as text, in Git's order, by two calls of Git however many they
  * are. A file whose name is not UTF-8 is passed over, and so is a submodule.
@@ -36,11 +42,10 @@ export interface FileText {
 export async function filesAt(
   git: Git,
   commit: string,
-  isWanted: (path: string) => boolean,
+  { isWanted, within }: WantedFiles,
 ): Promise<Result<readonly FileText[], Failure>> {
-  const listed = await gitOutput(git, ["ls-tree", "-r", "-z", "--full-tree", commit], {
-    maxOutputBytes: 256 * 1024 * 1024,
-  });
+  const args = ["ls-tree", "-r", "-z", "--full-tree", commit, ...within];
+  const listed = await gitOutput(git, args, { maxOutputBytes: 256 * 1024 * 1024 });
   if (!listed.ok) return listed;
   const wanted = listed.value
     .toString("utf8")

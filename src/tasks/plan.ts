@@ -72,6 +72,19 @@ export function planPathMatches(globs: readonly string[]): (path: string) => boo
   return (path) => matches(path);
 }
 
+/**
+ * Files and directories outside of which none of the globs matches anything, so that a large repository need not be
+ * listed whole; empty where one of them may match anywhere.
+ */
+export function planPlaces(globs: readonly string[]): readonly string[] {
+  const places = globs.map((glob) => {
+    const parts = glob.replace(/^\.\//, "").split("/");
+    const end = parts.findIndex((part) => !/^\w[\w.-]*$/.test(part));
+    return parts.slice(0, end === -1 ? parts.length : end).join("/");
+  });
+  return places.includes("") ? [] : [...new Set(places)];
+}
+
 /** `docs/TASKS.md:12`. */
 export function showPosition(position: Position): string {
   return `${position.file}:${position.line}`;

@@ -59,6 +59,17 @@ describe("what a run of one task asks for", () => {
   });
 });
 
+test("a repository is not listed whole to find its plan", async () => {
+  using world = makeWorld();
+  const starts = await startsOfRun(world);
+  const listings = starts.filter((line) => / ls-tree -r -z --full-tree [0-9a-f]{40} /.test(line));
+  // Of the base, and of what came out.
+  expect(listings.map((line) => line.split(" ").slice(-2))).toEqual([
+    ["docs/TASKS.md", "docs/tasks"],
+    ["docs/TASKS.md", "docs/tasks"],
+  ]);
+});
+
 test("a plan of many files takes no more programs than one of a few", async () => {
   const starts = async (files: number): Promise<number> => {
     using world = makeWorld();

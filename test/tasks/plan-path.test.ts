@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findTask, planPathMatches, showPosition } from "../../src/tasks/plan.ts";
+import { findTask, planPathMatches, planPlaces, showPosition } from "../../src/tasks/plan.ts";
 import { planOf } from "./plan-rig.ts";
 
 const USUAL = ["docs/TASKS.md", "docs/tasks/*.md"];
@@ -22,6 +22,19 @@ test("globs may name folders, start with ./ and be none at all", () => {
   expect(planPathMatches(["plans/**/*.md"])("plans/a/b/c.md")).toBe(true);
   expect(planPathMatches(["./TASKS.md"])("TASKS.md")).toBe(true);
   expect(planPathMatches([])("docs/TASKS.md")).toBe(false);
+});
+
+test.each<[readonly string[], readonly string[]]>([
+  [USUAL, ["docs/TASKS.md", "docs/tasks"]],
+  [["./plans/**/*.md", "./plans/*.txt"], ["plans"]],
+  [["docs/TASKS.md", "*.md"], []],
+  [["{docs,plans}/TASKS.md"], []],
+  [["!docs/TASKS.md"], []],
+  [["../docs/*.md"], []],
+  [[":(top)docs/*.md"], []],
+  [["docs/a task.md", "docs/+(a|b).md"], ["docs"]],
+])("nothing that %j match lies outside of %j", (globs, places) => {
+  expect(planPlaces(globs)).toEqual(places);
 });
 
 test("a task is found by exactly its id", () => {

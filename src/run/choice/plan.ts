@@ -3,7 +3,7 @@ import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { Git } from "../../git/git.ts";
 import { filesAt } from "../../git/read-files.ts";
-import { parseTaskPlan, planPathMatches } from "../../tasks/plan.ts";
+import { parseTaskPlan, planPathMatches, planPlaces } from "../../tasks/plan.ts";
 import type { PlanFile, TaskPlan } from "../../tasks/task.ts";
 
 /** A plan with what tells it from every other one. */
@@ -38,7 +38,10 @@ export async function readPlan(
   const key = JSON.stringify([commit, rules.globs, rules.runnable]);
   const known = READ.get(key);
   if (known !== undefined) return ok(known);
-  const read = await filesAt(git, commit, planPathMatches(rules.globs));
+  const read = await filesAt(git, commit, {
+    isWanted: planPathMatches(rules.globs),
+    within: planPlaces(rules.globs),
+  });
   if (!read.ok) return read;
   const files: readonly PlanFile[] = read.value;
   if (files.length === 0)

@@ -152,15 +152,7 @@ export function assemble(read: <T>(setting: Setting<SettingKey, T>) => T): Setti
       authorEmail: read(agent.authorEmail),
     },
     network: { mode: read(boundary.networkMode), allowHosts: read(setup.allowHosts) },
-    ...gatewaySettings(read),
-    setup: {
-      commands: read(setup.setupCommands),
-      allowHosts: read(setup.setupHosts),
-      lockfiles: read(setup.setupLockfiles),
-      keep: read(setup.setupKeep),
-      minutes: read(setup.setupMinutes),
-    },
-    cache: { directories: read(setup.cacheDirectories) },
+    ...wayOutSettings(read),
     container: {
       engine: read(container.engine),
       runtime: read(container.runtime),
@@ -229,9 +221,10 @@ function runSettings(read: <T>(setting: Setting<SettingKey, T>) => T): Settings[
   };
 }
 
-function gatewaySettings(
+/** What is reached from a container, and by which way. */
+function wayOutSettings(
   read: <T>(setting: Setting<SettingKey, T>) => T,
-): Pick<Settings, "gateway" | "upstream" | "credential" | "budget"> {
+): Pick<Settings, "gateway" | "upstream" | "credential" | "budget" | "setup" | "cache"> {
   return {
     gateway: {
       provider: read(gateway.provider),
@@ -251,6 +244,14 @@ function gatewaySettings(
       gemini: read(gateway.geminiCredential),
       compatible: read(gateway.compatibleCredential),
     },
+    setup: {
+      commands: read(setup.setupCommands),
+      allowHosts: read(setup.setupHosts),
+      lockfiles: read(setup.setupLockfiles),
+      keep: read(setup.setupKeep),
+      minutes: read(setup.setupMinutes),
+    },
+    cache: { directories: read(setup.cacheDirectories) },
     budget: {
       run: {
         requests: read(budget.requests),

@@ -19,7 +19,7 @@ echo "looked: $count"
 
 /** How a needle is given to SEARCH_INSIDE, so that the search does not find itself. */
 export function reversed(needle: string): string {
-  return [...needle].toReversed().join("");
+  return Array.from(needle).toReversed().join("");
 }
 
 /** Paths of regular files below a directory that hold a text, raw or in base64. */

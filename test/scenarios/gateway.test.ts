@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { processesHolding } from "../rig/canary.ts";
 import { sayOpenai, startUpstream } from "../rig/upstream.ts";
 import { GOOD_AGENT, type World, makeWorld } from "../rig/world.ts";
 
@@ -25,17 +26,32 @@ done
 `;
 }
 
-function throughGateway(world: World, script: string, url: string, flags: readonly string[] = []) {
+interface GatewayCall {
+  readonly flags?: readonly string[];
+  readonly onStart?: (pid: number) => void;
+}
+
+function throughGateway(world: World, script: string, url: string, call: GatewayCall = {}) {
+  const { flags = [], onStart = () => undefined } = call;
   const fixed = ["--network", "gateway", "--provider", "openai", "--openai-url", `${url}/v1`];
-  return world.run(script, [...fixed, ...flags], { env: { OPENAI_API_KEY: KEY } });
+  return world.run(script, [...fixed, ...flags], { env: { OPENAI_API_KEY: KEY }, onStart });
 }
 
 describe("a run whose agent reaches its model through the gateway", () => {
   test("the agent gets an answer, the upstream gets the real key, and the container never has it", async () => {
     using world = makeWorld();
-    await using api = await startUpstream((_, response) => sayOpenai(response));
-    const script = `env > "$GUARDLOOP_ARTIFACTS/../env.txt" 2>/dev/null; env; ${asking(1)} ${GOOD_AGENT}`;
-    const ended = await throughGateway(world, script, api.url);
+    let seen: readonly string[] | undefined;
+    let guardloop = 0;
+    await using api = await startUpstream((_, response) => {
+      // Its own environment is where the user put the key; nothing that it starts has it.
+      seen = processesHolding(KEY, new Set([guardloop]));
+      sayOpenai(response);
+    });
+    const script = `env; ${asking(1)} ${GOOD_AGENT}`;
+    const ended = await throughGateway(world, script, api.url, {
+      onStart: (pid) => (guardloop = pid),
+    });
+    expect(seen).toEqual([]);
     expect(ended.stderr).toContain("ready");
     expect(ended.code).toBe(0);
     expect(api.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
@@ -93,7 +109,9 @@ describe("a run whose agent reaches its model through the gateway", () => {
     using world = makeWorld();
     await using api = await startUpstream((_, response) => sayOpenai(response));
     const script = `echo half > half.txt; ${asking(3)} sleep 60`;
-    const ended = await throughGateway(world, script, api.url, ["--budget-requests", "2"]);
+    const ended = await throughGateway(world, script, api.url, {
+      flags: ["--budget-requests", "2"],
+    });
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain(
       "The budget of 2 requests for this run is used up (budget.requests).",

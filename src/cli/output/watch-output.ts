@@ -93,10 +93,19 @@ function toJson(view: RunView) {
     actions: activity.count,
     lastAction: activity.actions.at(-1) ?? null,
     tokens: activity.tokens ?? { input: 0, cachedInput: 0, output: 0 },
-    container: container ?? null,
-    egress: egress ?? null,
-    files: files ?? null,
+    ...orNull({ container, egress, files, timeLeft }),
     failure: failure === null ? null : { stage: failedIn, code, message },
-    timeLeft: timeLeft ?? null,
+  };
+}
+
+/** What is not known is said, and not left out. */
+function orNull<Fields extends object>(
+  fields: Fields,
+): { readonly [Key in keyof Fields]: Exclude<Fields[Key], undefined> | null } {
+  const entries = Object.entries(fields).map(([key, value]) => [key, value ?? null]);
+  // The keys are those of the fields.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return Object.fromEntries(entries) as {
+    [Key in keyof Fields]: Exclude<Fields[Key], undefined> | null;
   };
 }

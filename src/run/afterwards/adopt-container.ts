@@ -61,13 +61,13 @@ export async function findOrphan(
     paths,
     adapter: adapterOf(spec.value),
   };
-  if (!there.value && !(await isExported(services))) return undefined;
-  // Its gateway died with its owner: an agent that still works cannot reach its model any more.
-  if (there.value && needsGateway(spec.value)) return undefined;
+  const canGoOn = there.value ? !needsGateway(spec.value) : await isExported(services);
+  if (!canGoOn) return undefined;
   const container = there.value ? "running" : "ended";
   return { services, run, spec: spec.value, container, startedAt: stage.startedAt };
 }
 
+/** That died with its owner: an agent that still works cannot reach its model any more. */
 function needsGateway({ gateway, allowHosts = [] }: RunSpec): boolean {
   return gateway !== undefined || allowHosts.length > 0;
 }

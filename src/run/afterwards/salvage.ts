@@ -78,7 +78,7 @@ async function exportAgain(services: RunServices, spec: RunSpec): Promise<Result
   await removeTree(paths.outbox);
   await mkdir(paths.outbox, { mode: 0o700 });
   giveTo(paths.outbox, spec.container);
-  const container = containerSpec(spec, paths, "salvage");
+  const container = containerSpec(spec, paths, { purpose: "salvage" });
   const removed = await engine.remove(container.name);
   if (!removed.ok) return removed;
   // Not the run's own signal: after Ctrl-C the work is still to be got out. A second Ctrl-C ends the process.

@@ -25,18 +25,23 @@ function socketMounts({ model, proxy }: AgentSockets): ContainerSpec["mounts"] {
   );
 }
 
+export type ContainerChoice =
+  /** Runs the agent. */
+  | { readonly purpose: "agent"; readonly sockets: AgentSockets }
+  /** Only exports, and never has a network, a socket or a passed variable. */
+  | { readonly purpose: "salvage" };
+
 /**
  * What a run's container is started with: a pure function of the spec and the run's own paths. Nothing of the user's
  * is mounted: not the principal checkout, not the leased worktree.
- *
- * @param purpose `agent` runs the agent; `salvage` only exports, and never has a network or a passed variable.
  */
 export function containerSpec(
   spec: RunSpec,
   paths: RunPaths,
-  purpose: "agent" | "salvage",
-  sockets: AgentSockets = {},
+  choice: ContainerChoice,
 ): ContainerSpec {
+  const { purpose } = choice;
+  const sockets = choice.purpose === "agent" ? choice.sockets : {};
   const { mounts: caches, ...home } =
     purpose === "agent" ? cacheMounts(spec, paths, "ro") : { mounts: [] };
   return {

@@ -89,7 +89,7 @@ async function besideGateways(
   if (!allowed.ok) return allowed;
   await using proxy = allowed.value;
   const sockets = { model: gateway?.socketPath, proxy: proxy?.socketPath };
-  const container = containerSpec(spec, services.paths, "agent", sockets);
+  const container = containerSpec(spec, services.paths, { purpose: "agent", sockets });
   const argv = services.engine.argv(container);
   await writeAtomic(
     services.paths.containerArgv,

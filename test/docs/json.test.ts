@@ -250,7 +250,7 @@ const BODIES = ["gpt-priced", "gpt-free", "slow"].map((model) =>
 
 /** The flags and variables of a run whose agent reaches a model that a test plays. */
 async function throughGateway() {
-  const configDir = join(world.root, "home", ".config", "guardloop");
+  const configDir = join(world.root, "config", "guardloop");
   mkdirSync(configDir, { recursive: true });
   writeFileSync(join(configDir, "prices.toml"), '["gpt-priced"]\ninput = 1\noutput = 2\n');
   const api = await startUpstream(({ body }, response) => {
@@ -267,24 +267,34 @@ async function watchedRun(): Promise<void> {
   const wait = join(world.root, "wait");
   const begun = join(world.root, "begun");
   writeFileSync(wait, "");
-  const asks = `set -- ${BODIES.map((body) => `'${body}'`).join(" ")}\n${ASKS}`;
+  const looks = looksAt(world);
+  // One has no price, and comes when the others have been looked at.
+  const [first, second, last] = BODIES.map((body) => `'${body}'`);
+  const asks = `set -- ${first} ${second}\n${ASKS}`;
+  const asksLast = `set -- ${last}\n${ASKS}`;
   const ended = world.run(
-    `echo said; ${asks} touch half ${begun}; while [ -e ${wait} ]; do sleep 0.1; done; ${GOOD_AGENT}`,
+    `echo said; ${asks} touch half ${begun}; while [ -e ${wait} ]; do sleep 0.1; done; ${asksLast} sleep 2; ${GOOD_AGENT}`,
     ["--lease", "builtin", "--json", ...flags],
     { env },
   );
   while (!existsSync(begun)) await delay(50);
   // The run itself looks at its container from time to time: that becomes its peaks.
-  while (!world.dockerCalls().some(({ argv }) => argv[0] === "stats")) await delay(50);
+  while (looksAt(world) === looks) await delay(50);
   let seen = "";
   const watching = world.guardloop(["watch", "--json"], { onStdout: (text) => (seen += text) });
   while (!/"container":\{.*"files":\{/.test(seen)) await delay(50);
+  await call(world, "show @last");
   rmSync(wait);
   keep("guardloop watch", (await watching).stdout);
   keep("guardloop run", (await ended).stdout);
   keep("logs --egress", (await world.guardloop(["logs", "@last", "--egress", "--json"])).stdout);
   await call(world, "show @last");
   await call(world, "compare @last");
+}
+
+/** How often somebody asked what a container uses. */
+function looksAt({ dockerCalls }: World): number {
+  return dockerCalls().filter(({ argv }) => argv[0] === "stats").length;
 }
 
 /** A record of 0.1, which kept less of the engine, and one that cannot be read. */

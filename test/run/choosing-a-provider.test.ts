@@ -30,7 +30,7 @@ describe("the model API of a run through the gateway", () => {
   });
 
   test("is none for a local agent that only wants the allowed hosts", () => {
-    const flags = { ...GATEWAY, "network.allow_hosts": ["registry.npmjs.org"] };
+    const flags = { ...GATEWAY, "network.allow_hosts": ["registry.example.org"] };
     expect(chooseProvider(agentAdapter("command"), settings(flags))).toEqual({
       ok: true,
       value: null,

@@ -7,7 +7,7 @@ import { type SampleRepository, sampleRepository } from "../lease/sample-reposit
 
 const FLAGS: FlagValues = {
   "setup.commands": ["npm ci", "echo one, two"],
-  "setup.allow_hosts": ["registry.npmjs.org"],
+  "setup.allow_hosts": ["registry.example.org"],
   "cache.directories": [".npm", ".cache", ".cache/pip"],
 };
 
@@ -26,7 +26,7 @@ test("a setup has its commands whole, and no cache inside of another one", async
   const repository = sampleRepository();
   expect(await specOf(repository)).toMatchObject({
     commands: ["npm ci", "echo one, two"],
-    allowHosts: ["registry.npmjs.org"],
+    allowHosts: ["registry.example.org"],
     caches: [".npm", ".cache"],
     limitMs: 30 * 60_000,
     key: expect.stringMatching(/^[0-9a-f]{64}$/),

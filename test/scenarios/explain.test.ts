@@ -126,7 +126,7 @@ describe("guardloop explain", () => {
     using world = makeWorld();
     world.write("guardloop.toml", '[agent]\nname = "codex"\n[container]\nmemory = "1g"\n');
     world.commit("Configure");
-    const flags = ["--network", "gateway", "--allow-host", "registry.npmjs.org"];
+    const flags = ["--network", "gateway", "--allow-host", "registry.example.org"];
     const said = await explained(world, flags);
     expect(said.loosened.map(({ key, where }) => [key, where])).toEqual([
       ["network.mode", "--network"],

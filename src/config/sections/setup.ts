@@ -13,7 +13,7 @@ const hosts = z.array(
     .transform((name) => name.toLowerCase())
     .refine((name) => HOST.test(name)),
 );
-const EXPECTS_HOSTS = "host names such as registry.npmjs.org, or *.example.org for all below it";
+const EXPECTS_HOSTS = "host names such as packages.example.org, or *.example.org for all below it";
 
 export const allowHosts = setting({
   key: "network.allow_hosts",

@@ -76,7 +76,7 @@ function withUpstream(
       "config-invalid",
       `Nothing says where ${PROVIDER_TITLES[provider]} is: upstream.${provider} is empty.`,
       {
-        cure: `Pass --${provider}-url URL, for example http://127.0.0.1:11434/v1, or set it in your own guardloop.toml.`,
+        cure: `Pass --${provider}-url URL, for example http://127.0.0.1:11434/v1, or set it in your own config.toml.`,
       },
     );
   const reference = parseReference(settings.credential[provider] ?? "none");

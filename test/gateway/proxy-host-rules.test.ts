@@ -8,7 +8,7 @@ const allows = (host: string, ...rules: string[]): boolean =>
 describe("an exact rule", () => {
   test.each([
     ["registry.example.org", true],
-    ["REGISTRY.npmjs.ORG", true],
+    ["REGISTRY.example.ORG", true],
     ["registry.example.org.", true],
     ["evil-registry.example.org", false],
     ["registry.example.org.evil.example", false],

@@ -76,7 +76,7 @@ describe("what cannot be understood", () => {
     ["an unknown verb of image", ["image", "biuld"], /unknown command 'biuld'/],
     ["a flag without its value", ["run", "--agent"], /--agent.*guardloop run --help/],
     ["a value of a choice", ["image", "build", "--source", "moon"], /--source.*guardloop image/],
-    ["unknown agents", ["image", "build", "--agents", "gpt"], /--agents gpt.*--agents none/],
+    ["unknown agents", ["image", "build", "--agent", "gpt"], /--agent gpt.*--agent none/],
     ["a task as an argument", ["run", "T1"], /"T1" is not understood.* -- PROGRAM/],
     [
       "a program before the dashes",
@@ -188,7 +188,7 @@ describe("--json", () => {
       [["run", "--json", "--agent", "command", "--", "sh", "-c", GOOD_AGENT], 3],
       [["show", "@last", "--json"], 2],
       [["recover", "--json"], 0],
-      [["image", "build", "--json", "--agents", "x"], 2],
+      [["image", "build", "--json", "--agent", "x"], 2],
     ];
     const check = async (args: readonly string[], status: number) => {
       const ended = await world.guardloop(args);

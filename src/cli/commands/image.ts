@@ -3,6 +3,7 @@ import { Command, Option } from "commander";
 import { EXIT, type Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { buildImage } from "../../engine/image/build.ts";
+import { IMAGE_AGENTS, type ImageAgent } from "../../engine/image/versions.ts";
 import type { EngineKind } from "../../core/run-spec.ts";
 import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define, textOption } from "../define.ts";
@@ -17,9 +18,13 @@ export function imageCommand(context: Context, finish: Finish): Command {
     name: "build",
     summary: "build the agent image, unless a current one is there",
     description:
-      "Builds from node:22-bookworm-slim where a registry answers, else from Debian packages and npm (which needs root and debootstrap, and says so). Says which it took.",
+      "Builds from node:22-bookworm-slim where a registry answers, else from Debian packages and npm (which needs root and debootstrap, and says so). Says which it took. With --from it adds what is needed to an image of yours.",
     exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused, EXIT.interrupted],
-    examples: ["guardloop image build", "guardloop image build --agents none --source debian"],
+    examples: [
+      "guardloop image build",
+      "guardloop image build --agent codex,claude",
+      "guardloop image build --from python:3.13 --image my-agent",
+    ],
   })
     .option("--image <NAME>", "name of the image")
     .addOption(
@@ -29,9 +34,12 @@ export function imageCommand(context: Context, finish: Finish): Command {
       ).choices(["docker", "podman", "auto"]),
     )
     .option(
-      "--agents <NAMES>",
-      "agent programs to put in: codex, claude, both with a comma, or none",
+      "--agent <NAMES>",
+      `agent programs to put in: ${IMAGE_AGENTS.join(", ")}, several with commas, or none; by default all`,
     )
+    // As it was called before there were four of them.
+    .addOption(new Option("--agents <NAMES>").hideHelp())
+    .option("--from <IMAGE>", "build on an image of yours, of Debian's kind, instead")
     .addOption(
       new Option("--source <SOURCE>", "where the base comes from")
         .choices(["auto", "registry", "debian"])
@@ -45,26 +53,27 @@ export function imageCommand(context: Context, finish: Finish): Command {
     .addCommand(build);
 }
 
-type Agents = "default" | readonly ("codex" | "claude")[];
+type Agents = "default" | readonly ImageAgent[];
 
 function parseAgents(text: string | undefined): Agents | undefined {
   if (text === undefined) return "default";
   if (text === "none") return [];
   const names = text.split(",").map((name) => name.trim());
-  const known = names.filter((name) => name === "codex" || name === "claude");
-  return known.length === names.length ? known : undefined;
+  const known = IMAGE_AGENTS.filter((name) => names.includes(name));
+  return names.every((name) => known.some((one) => one === name)) ? known : undefined;
 }
 
 async function perform(call: Call): Promise<CommandEnd> {
   const { context } = call;
-  const agents = parseAgents(textOption(call, "agents"));
+  const asked = textOption(call, "agent") ?? textOption(call, "agents");
+  const agents = parseAgents(asked);
   if (agents === undefined)
     return {
       ok: false,
       error: {
         code: "usage",
-        message: `--agents ${textOption(call, "agents") ?? ""} is not understood.`,
-        cure: "Type --agents codex, --agents claude, --agents codex,claude or --agents none.",
+        message: `--agent ${asked ?? ""} is not understood.`,
+        cure: `Type --agent with some of ${IMAGE_AGENTS.join(",")}, or --agent none.`,
         details: [],
       },
     };
@@ -74,12 +83,14 @@ async function perform(call: Call): Promise<CommandEnd> {
   if (!engine.ok) return engine;
   const { image: name } = wanted.value;
   const source = textOption(call, "source");
+  const from = textOption(call, "from");
   const built = await buildImage({
     name,
     engine: engine.value,
     env: context.env,
     agents,
     source: source === "registry" || source === "debian" ? source : "auto",
+    ...(from === undefined ? {} : { from }),
     rebuild: call.options.force === true ? "always" : "when-outdated",
     onProgress: (line) => context.output.progress(line),
     imageDir: join(context.packageRoot, "image"),

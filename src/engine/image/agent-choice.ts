@@ -32,7 +32,7 @@ export async function agentsOrDefault(
   if (!view.ok) return view;
   if (view.value.code === 0) return ok(IMAGE_AGENTS);
   choice.onProgress(
-    "The npm registry does not answer, so the image gets no agent; `guardloop image build --agents codex,claude` adds them",
+    "The npm registry does not answer, so the image gets no agent; `guardloop image build --agent codex,claude` adds them",
   );
   return ok([]);
 }

@@ -7,19 +7,23 @@ import { type Result, err, ok } from "../../core/result.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { agentsOrDefault } from "./agent-choice.ts";
 import { provideBase } from "./base-image.ts";
-import { buildFromDebian } from "./debian-image.ts";
+import { debianBase } from "./debian-image.ts";
+import { debianTools } from "./debian-tools.ts";
 import { type ExistingImage, existingImage } from "./existing.ts";
 import {
+  type BaseOf,
   type ImageContents,
   type ImageSource,
   IMAGE_LABEL,
   agentsLabel,
   imageLabels,
 } from "./labels.ts";
-import type { ImageEngine } from "./image-engine.ts";
+import { type ImageEngine, baseName } from "./image-engine.ts";
+import { buildLayers } from "./layers.ts";
 import { buildOnBase } from "./registry-image.ts";
 import { type Stepper, buildFailure, stepper } from "./step.ts";
 import { upToDate } from "./up-to-date.ts";
+import { buildOnUserImage, findUserImage } from "./user-image.ts";
 import { type ImageAgent, readVersions } from "./versions.ts";
 
 export interface BuildImageOptions {
@@ -29,7 +33,9 @@ export interface BuildImageOptions {
   readonly env: HostEnvironment;
   /** `default`: those of a current image that is there; else all, or none with a note when npm does not answer. */
   readonly agents: readonly ImageAgent[] | "default";
-  readonly source: "auto" | ImageSource;
+  readonly source: "auto" | "registry" | "debian";
+  /** An image of the user's that is built on; undefined for guardloop's own base, wherever that comes from. */
+  readonly from?: string;
   /** `always`: build also when a current image is there. */
   readonly rebuild: "when-outdated" | "always";
   /** One sentence at the start of every step. */
@@ -75,21 +81,31 @@ async function buildIn(
   if (!present.ok) return present;
   const versions = await readVersions(imageDir);
 
+  const from = await fromOf(steps, options);
+  if (!from.ok) return from;
+  const wanted = { ...options, versions, from: from.value };
   if (present.value !== undefined && options.rebuild === "when-outdated") {
-    const kept = await upToDate(present.value, { ...options, versions });
+    const kept = await upToDate(present.value, wanted);
     if (kept !== undefined) {
       options.onProgress(`The image ${options.name} is up to date (from ${kept.source})`);
       const { id, labels, sizeBytes, source } = kept;
       return ok({ id, labels, sizeBytes, source, outcome: "up-to-date" });
     }
   }
-  const agents = await agentsOrDefault(steps, { ...options, versions });
+  const agents = await agentsOrDefault(steps, wanted);
   if (!agents.ok) return agents;
-  const contents: ImageContents = { imageDir, versions, agents: agents.value };
+  const contents: ImageContents = { imageDir, versions, agents: agents.value, from: from.value };
   const built = await build(steps, { options, workDir, contents });
   if (built.ok)
     await removeReplaced(steps, options.engine, { before: present.value, after: built.value });
   return built;
+}
+
+async function fromOf(
+  steps: Stepper,
+  { from, engine }: BuildImageOptions,
+): Promise<Result<BaseOf | undefined, Failure>> {
+  return from === undefined ? ok(undefined) : findUserImage(steps, engine, from);
 }
 
 /** The image that lost its name to the new one, if it is ours. The engine refuses while a container uses it: then it stays. */
@@ -121,20 +137,11 @@ async function build(steps: Stepper, building: Building): Promise<Result<BuiltIm
   const { options, contents } = building;
   const source = await chooseSource(steps, building);
   if (!source.ok) return source;
-  const labels = await imageLabels(contents, source.value);
-  const common = { engine: options.engine, name: options.name, contents, labels };
   const agents = agentsLabel(contents.agents);
   options.onProgress(
     `Building ${options.name} in ${options.engine.kind} from ${describe(source.value, contents)}, agents: ${agents}`,
   );
-  const built =
-    source.value === "registry"
-      ? await buildOnBase(steps, common)
-      : await buildFromDebian(steps, {
-          ...common,
-          workDir: building.workDir,
-          onProgress: options.onProgress,
-        });
+  const built = await buildFrom(steps, source.value, building);
   if (!built.ok) return built;
   const image = await existingImage(steps, options.engine, options.name);
   if (!image.ok) return image;
@@ -142,10 +149,38 @@ async function build(steps: Stepper, building: Building): Promise<Result<BuiltIm
   return ok(finished(image.value, source.value));
 }
 
+async function buildFrom(
+  steps: Stepper,
+  source: ImageSource,
+  { options, workDir, contents }: Building,
+): Promise<Result<unknown, Failure>> {
+  const { engine, name, onProgress } = options;
+  const common = { engine, name, contents, workDir, onProgress };
+  const labelsOn = (base: BaseOf) => imageLabels(contents, source, base);
+  if (contents.from !== undefined) {
+    const { from } = contents;
+    return buildOnUserImage(steps, { ...common, from, labels: await labelsOn(from) });
+  }
+  if (source === "registry") {
+    const base = await existingImage(steps, engine, baseName(engine, contents.versions.base));
+    if (!base.ok) return base;
+    const labels = await labelsOn({ name: contents.versions.base, id: base.value?.id ?? "" });
+    return buildOnBase(steps, { ...common, labels });
+  }
+  const tools = await debianTools(steps, onProgress);
+  if (!tools.ok) return tools;
+  const { versions } = contents;
+  const base = await debianBase(steps, { engine, versions, workDir, onProgress }, tools.value);
+  if (!base.ok) return base;
+  const labels = await labelsOn(base.value);
+  return buildLayers(steps, { ...common, base: base.value.name, tools: tools.value, labels });
+}
+
 async function chooseSource(
   steps: Stepper,
   { options, contents }: Building,
 ): Promise<Result<ImageSource, Failure>> {
+  if (contents.from !== undefined) return ok("image");
   if (options.source === "debian") return ok("debian");
   const { base } = contents.versions;
   options.onProgress(`Asking for the base image ${base}`);
@@ -163,6 +198,7 @@ async function chooseSource(
 
 function describe(source: ImageSource, contents: ImageContents): string {
   const { base, debian } = contents.versions;
+  if (contents.from !== undefined) return contents.from.name;
   return source === "registry" ? base : `Debian ${debian.suite} packages`;
 }
 

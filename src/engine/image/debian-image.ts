@@ -1,69 +1,90 @@
+import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Failure } from "../../core/failures.ts";
-import { type Result, ok } from "../../core/result.ts";
+import { type Result, err, ok } from "../../core/result.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { findProgram } from "../../process/find-program.ts";
-import { type DebianTools, debianTools } from "./debian-tools.ts";
-import type { RegistryBuild } from "./registry-image.ts";
+import { type DebianTools } from "./debian-tools.ts";
+import { existingImage } from "./existing.ts";
+import type { ImageEngine } from "./image-engine.ts";
+import { type BaseOf, IMAGE_LABEL } from "./labels.ts";
 import { finishRoot, placeNode } from "./root-directory.ts";
-import type { Stepper } from "./step.ts";
-import { agentPackages } from "./versions.ts";
+import { type Stepper, buildFailure } from "./step.ts";
+import type { ImageVersions } from "./versions.ts";
 
 const BOOTSTRAP_MS = 20 * 60_000;
 const NPM_MS = 15 * 60_000;
 const IMPORT_MS = 15 * 60_000;
 
-export interface DebianBuild extends RegistryBuild {
+/** Everything but the agents, as an image of its own: one more agent then needs no new Debian. */
+export const DEBIAN_BASE = "guardloop-base";
+/** To be raised when what is done to the root directory changes. */
+const MAKING = "1";
+
+export interface DebianBuild {
+  readonly engine: ImageEngine;
+  readonly versions: ImageVersions;
   /** A directory of this build alone, on a file system that allows devices and programs. Emptied at the end. */
   readonly workDir: string;
   readonly onProgress: (line: string) => void;
 }
 
 /**
- * Makes the image where no registry answers: a minimal Debian by debootstrap, a current Node and the agents from
- * npm, imported as one layer. Needs root on Linux.
+ * Makes the base image where no registry answers, unless it is there: a minimal Debian by debootstrap and a current Node
+ * from npm, imported as one layer. Needs root on Linux.
  */
-export async function buildFromDebian(
+export async function debianBase(
   steps: Stepper,
   build: DebianBuild,
-): Promise<Result<void, Failure>> {
-  const tools = await debianTools(steps, build.onProgress);
-  if (!tools.ok) return tools;
+  tools: DebianTools,
+): Promise<Result<BaseOf, Failure>> {
+  const inputs = baseInputs(build.versions);
+  const present = await existingImage(steps, build.engine, DEBIAN_BASE);
+  if (!present.ok) return present;
+  if (present.value?.labels[IMAGE_LABEL.inputs] === inputs)
+    return ok({ name: DEBIAN_BASE, id: present.value.id });
   const root = join(build.workDir, "root");
   try {
-    return await makeAndImport(steps, { build, tools: tools.value, root });
+    const made = await makeAndImport(steps, { build, tools, root, inputs });
+    if (!made.ok) return made;
   } finally {
     await removeTree(root);
   }
+  const made = await existingImage(steps, build.engine, DEBIAN_BASE);
+  if (!made.ok) return made;
+  if (made.value === undefined) return err(buildFailure("its base is not there after the import."));
+  return ok({ name: DEBIAN_BASE, id: made.value.id });
+}
+
+function baseInputs({ node, npm, debian }: ImageVersions): string {
+  const text = JSON.stringify({ making: MAKING, node, npm, debian });
+  return createHash("sha256").update(text).digest("hex");
 }
 
 interface Making {
   readonly build: DebianBuild;
   readonly tools: DebianTools;
   readonly root: string;
+  readonly inputs: string;
 }
 
 async function makeAndImport(steps: Stepper, making: Making): Promise<Result<void, Failure>> {
   const { build, root } = making;
-  const { versions, agents } = build.contents;
+  const { versions } = build;
   build.onProgress(`Installing Debian ${versions.debian.suite} with debootstrap (about a minute)`);
   const bootstrapped = await bootstrap(steps, making);
   if (!bootstrapped.ok) return bootstrapped;
-  build.onProgress(
-    `Installing Node ${versions.node} and ${agents.join(", ") || "no agent"} from npm`,
-  );
+  build.onProgress(`Installing Node ${versions.node} from npm`);
   const node = await installNode(steps, making);
   if (!node.ok) return node;
-  const agentsInstalled = await installAgents(steps, making);
-  if (!agentsInstalled.ok) return agentsInstalled;
   await finishRoot(root);
   build.onProgress("Importing the image");
   return importRoot(steps, making);
 }
 
 async function bootstrap(steps: Stepper, making: Making): Promise<Result<void, Failure>> {
-  const { suite, packages } = making.build.contents.versions.debian;
+  const { suite, packages } = making.build.versions.debian;
   const command = [
     making.tools.debootstrap,
     "--variant=minbase",
@@ -97,7 +118,7 @@ async function inOwnMounts(steps: Stepper, command: readonly string[]) {
 }
 
 async function installNode(steps: Stepper, making: Making): Promise<Result<void, Failure>> {
-  const { versions } = making.build.contents;
+  const { versions } = making.build;
   const nodePackage = `node-linux-${process.arch}`;
   const done = await steps.must("Installing Node from npm", {
     program: making.tools.npm,
@@ -120,18 +141,6 @@ async function installNode(steps: Stepper, making: Making): Promise<Result<void,
   return ok(undefined);
 }
 
-async function installAgents(steps: Stepper, making: Making): Promise<Result<void, Failure>> {
-  const { contents } = making.build;
-  const script = join(contents.imageDir, "install-agents.sh");
-  const packages = agentPackages(contents.versions, contents.agents);
-  const done = await steps.must("Installing the agents from npm", {
-    program: making.tools.sh,
-    args: [script, localOf(making.root), ...packages],
-    deadlineMs: NPM_MS,
-  });
-  return done.ok ? ok(undefined) : done;
-}
-
 async function importRoot(steps: Stepper, making: Making): Promise<Result<void, Failure>> {
   const { build } = making;
   const archive = join(build.workDir, "root.tar");
@@ -147,7 +156,7 @@ async function importRoot(steps: Stepper, making: Making): Promise<Result<void, 
       "ENV LANG=C.UTF-8",
       "WORKDIR /workspace",
       'CMD ["bash"]',
-      ...Object.entries(build.labels).map(([name, value]) => `LABEL ${name}=${value}`),
+      `LABEL ${IMAGE_LABEL.inputs}=${making.inputs}`,
     ];
     const imported = await steps.must(`\`${build.engine.kind} import\``, {
       program: build.engine.program,
@@ -155,7 +164,7 @@ async function importRoot(steps: Stepper, making: Making): Promise<Result<void, 
         "import",
         ...settings.flatMap((setting) => ["--change", setting]),
         archive,
-        build.name,
+        DEBIAN_BASE,
       ],
       deadlineMs: IMPORT_MS,
     });

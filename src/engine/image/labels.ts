@@ -1,27 +1,39 @@
 import { createHash } from "node:crypto";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type ImageAgent, type ImageVersions, sortedAgents } from "./versions.ts";
+import { IMAGE_AGENTS, type ImageAgent, type ImageVersions, sortedAgents } from "./versions.ts";
 
 export const IMAGE_LABEL = {
   version: "guardloop.image.version",
   inputs: "guardloop.image.inputs",
   source: "guardloop.image.source",
   agents: "guardloop.image.agents",
+  /** `codex=0.171.0,claude=2.1.332`: what was installed, exactly. */
+  versions: "guardloop.image.versions",
+  /** `NAME@ID` of the image that it was built on. */
+  base: "guardloop.image.base",
 } as const;
 
-/** `registry`: built on the base image of a registry. `debian`: made from Debian packages. */
-export type ImageSource = "registry" | "debian";
+/** `registry`: built on the base image of a registry. `debian`: made from Debian packages. `image`: on an image of the user's. */
+export type ImageSource = "registry" | "debian" | "image";
+
+/** An image that another one is built on. */
+export interface BaseOf {
+  readonly name: string;
+  readonly id: string;
+}
 
 export interface ImageContents {
   readonly imageDir: string;
   readonly versions: ImageVersions;
   readonly agents: readonly ImageAgent[];
+  /** The user's own image; undefined for guardloop's. */
+  readonly from: BaseOf | undefined;
 }
 
 /**
- * SHA-256 over every file of the image directory (names and bytes) and the agents: two images with the same value
- * need no rebuild. Where the base came from is not part of it.
+ * SHA-256 over every file of the image directory (names and bytes), the agents, and the user's image where it is built on
+ * one: two images with the same value need no rebuild. Where guardloop's own base came from is not part of it.
  */
 export async function inputsDigest(contents: ImageContents): Promise<string> {
   const hash = createHash("sha256");
@@ -32,6 +44,7 @@ export async function inputsDigest(contents: ImageContents): Promise<string> {
     hash.update(`${name}\0${bytes.length}\0`).update(bytes);
   }
   hash.update(`agents\0${agentsLabel(contents.agents)}`);
+  if (contents.from !== undefined) hash.update(`\0from\0${contents.from.id}`);
   return hash.digest("hex");
 }
 
@@ -39,12 +52,15 @@ export async function inputsDigest(contents: ImageContents): Promise<string> {
 export async function imageLabels(
   contents: ImageContents,
   source: ImageSource,
+  base: BaseOf,
 ): Promise<Readonly<Record<string, string>>> {
   return {
     [IMAGE_LABEL.version]: contents.versions.imageVersion,
     [IMAGE_LABEL.inputs]: await inputsDigest(contents),
     [IMAGE_LABEL.source]: source,
     [IMAGE_LABEL.agents]: agentsLabel(contents.agents),
+    [IMAGE_LABEL.versions]: versionsLabel(contents),
+    [IMAGE_LABEL.base]: `${base.name}@${base.id}`,
   };
 }
 
@@ -53,8 +69,13 @@ export function agentsLabel(agents: readonly ImageAgent[]): string {
   return agents.length === 0 ? "none" : sortedAgents(agents).join(",");
 }
 
+function versionsLabel({ agents, versions }: ImageContents): string {
+  const pinned = sortedAgents(agents).map((name) => `${name}=${versions.agents[name].version}`);
+  return pinned.join(",") || "none";
+}
+
 /** The agents that an image says it holds; names that are not known are left out. */
 export function agentsOfLabel(label: string | undefined): readonly ImageAgent[] {
   const names = (label ?? "").split(",");
-  return sortedAgents(names.filter((name) => name === "codex" || name === "claude"));
+  return IMAGE_AGENTS.filter((name) => names.includes(name));
 }

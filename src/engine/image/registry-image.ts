@@ -4,7 +4,7 @@ import type { Exit } from "../../process/command.ts";
 import { type ImageEngine, baseName } from "./image-engine.ts";
 import type { ImageContents } from "./labels.ts";
 import type { Stepper } from "./step.ts";
-import { agentPackages } from "./versions.ts";
+import { IMAGE_AGENTS, agentPackage } from "./versions.ts";
 
 const BUILD_MS = 30 * 60_000;
 
@@ -22,7 +22,7 @@ export function buildOnBase(steps: Stepper, build: RegistryBuild): Promise<Resul
   const args = {
     BASE: baseName(build.engine, versions.base),
     DEBIAN_PACKAGES: versions.debian.packages.join(" "),
-    AGENT_PACKAGES: agentPackages(versions, contents.agents).join(" "),
+    ...agentArguments(contents),
   };
   return steps.must(`\`${build.engine.kind} build\``, {
     program: build.engine.program,
@@ -39,4 +39,13 @@ export function buildOnBase(steps: Stepper, build: RegistryBuild): Promise<Resul
     ],
     deadlineMs: BUILD_MS,
   });
+}
+
+/** `CODEX=@openai/codex@0.171.0`, and so on; empty for an agent that is not wanted. */
+function agentArguments({ versions, agents }: ImageContents): Readonly<Record<string, string>> {
+  const entries = IMAGE_AGENTS.map((name) => [
+    name.toUpperCase(),
+    agents.includes(name) ? agentPackage(versions, name) : "",
+  ]);
+  return Object.fromEntries(entries);
 }

@@ -1,5 +1,11 @@
 import { type ExistingImage } from "./existing.ts";
-import { type ImageSource, IMAGE_LABEL, agentsOfLabel, inputsDigest } from "./labels.ts";
+import {
+  type BaseOf,
+  type ImageSource,
+  IMAGE_LABEL,
+  agentsOfLabel,
+  inputsDigest,
+} from "./labels.ts";
 import type { ImageAgent, ImageVersions } from "./versions.ts";
 
 export interface Wanted {
@@ -7,7 +13,8 @@ export interface Wanted {
   readonly versions: ImageVersions;
   /** `default` accepts whatever agents the image has. */
   readonly agents: readonly ImageAgent[] | "default";
-  readonly source: "auto" | ImageSource;
+  readonly source: "auto" | "registry" | "debian";
+  readonly from: BaseOf | undefined;
 }
 
 /** The image with its source when it is made of what is wanted; undefined when it must be built. */
@@ -16,8 +23,10 @@ export async function upToDate(
   wanted: Wanted,
 ): Promise<(ExistingImage & { readonly source: ImageSource }) | undefined> {
   const source = image.labels[IMAGE_LABEL.source];
-  if (source !== "registry" && source !== "debian") return undefined;
-  if (wanted.source !== "auto" && wanted.source !== source) return undefined;
+  if (source !== "registry" && source !== "debian" && source !== "image") return undefined;
+  if ((source === "image") !== (wanted.from !== undefined)) return undefined;
+  if (wanted.from === undefined && wanted.source !== "auto" && wanted.source !== source)
+    return undefined;
   const agents =
     wanted.agents === "default" ? agentsOfLabel(image.labels[IMAGE_LABEL.agents]) : wanted.agents;
   const digest = await inputsDigest({ ...wanted, agents });

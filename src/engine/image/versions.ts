@@ -3,18 +3,23 @@ import { join } from "node:path";
 import { z } from "zod";
 
 /** Agents that can be put into the image. */
-export const IMAGE_AGENTS = ["codex", "claude"] as const;
+export const IMAGE_AGENTS = ["codex", "claude", "gemini", "opencode"] as const;
 export type ImageAgent = (typeof IMAGE_AGENTS)[number];
 
 const exactVersion = z.string().regex(/^\d+\.\d+\.\d+$/);
-const agentPackage = z.strictObject({ package: z.string(), version: exactVersion });
+const pinnedPackage = z.strictObject({ package: z.string(), version: exactVersion });
 
 const schema = z.strictObject({
   imageVersion: z.string(),
   base: z.string(),
   node: exactVersion,
   npm: exactVersion,
-  agents: z.strictObject({ codex: agentPackage, claude: agentPackage }),
+  agents: z.strictObject({
+    codex: pinnedPackage,
+    claude: pinnedPackage,
+    gemini: pinnedPackage,
+    opencode: pinnedPackage,
+  }),
   debian: z.strictObject({
     suite: z.string(),
     packages: z.array(z.string().regex(/^[a-z0-9][a-z0-9.+-]+$/)),
@@ -38,10 +43,13 @@ export function agentPackages(
   versions: ImageVersions,
   agents: readonly ImageAgent[],
 ): readonly string[] {
-  return sortedAgents(agents).map((agent) => {
-    const pinned = versions.agents[agent];
-    return `${pinned.package}@${pinned.version}`;
-  });
+  return sortedAgents(agents).map((agent) => agentPackage(versions, agent));
+}
+
+/** One of them. */
+export function agentPackage(versions: ImageVersions, agent: ImageAgent): string {
+  const pinned = versions.agents[agent];
+  return `${pinned.package}@${pinned.version}`;
 }
 
 /** Without doubles, in one order. */

@@ -1,3 +1,5 @@
+import { OPENCODE, toolsOf } from "./tools.mjs";
+
 /** OpenAI Chat Completions: https://platform.openai.com/docs/api-reference/chat-streaming; tools as opencode has them. */
 export const chat = {
   serves: (path) => path.endsWith("/chat/completions"),
@@ -13,12 +15,12 @@ export const chat = {
     const deltas = [{ role: "assistant", content: "" }];
     if (step.think !== undefined) deltas.push({ reasoning_content: step.think });
     if (step.say !== undefined) deltas.push({ content: step.say });
-    if (step.run !== undefined)
-      deltas.push(call(number, "bash", { command: step.run, description: "scripted step" }));
-    if (step.write !== undefined)
-      deltas.push(
-        call(number, "write", { filePath: step.write.path, content: step.write.content }),
-      );
+    const tools = toolsOf(
+      (body.tools ?? []).map((tool) => tool.function?.name),
+      OPENCODE,
+    );
+    if (step.run !== undefined) deltas.push(call(number, tools.shell(step.run)));
+    if (step.write !== undefined) deltas.push(call(number, tools.write(step.write)));
     const usesTool = step.run !== undefined || step.write !== undefined;
     const chunk = (choices, usage) => ({
       id: `chatcmpl-${number}`,
@@ -47,7 +49,7 @@ function messagesOf(body) {
   return Array.isArray(body.messages) ? body.messages : [];
 }
 
-function call(number, name, args) {
-  const wanted = { name, arguments: JSON.stringify(args) };
+function call(number, { name, input }) {
+  const wanted = { name, arguments: JSON.stringify(input) };
   return { tool_calls: [{ index: 0, id: `call_${number}`, type: "function", function: wanted }] };
 }

@@ -1,3 +1,5 @@
+import { GEMINI, toolsOf } from "./tools.mjs";
+
 /** Gemini: https://ai.google.dev/api/generate-content; tools and arguments as the Gemini CLI has them. */
 export const gemini = {
   serves: (path) => /\/models\/[^/]+:(?:streamG|g)enerateContent$/.test(path),
@@ -15,12 +17,13 @@ export const gemini = {
     const parts = [];
     if (step.think !== undefined) parts.push({ text: step.think, thought: true });
     if (step.say !== undefined) parts.push({ text: step.say });
-    if (step.run !== undefined)
-      parts.push(call(number, "run_shell_command", { command: step.run, description: "scripted" }));
-    if (step.write !== undefined)
-      parts.push(
-        call(number, "write_file", { file_path: step.write.path, content: step.write.content }),
-      );
+    const names = (body.tools ?? []).flatMap((tool) => tool.functionDeclarations ?? []);
+    const tools = toolsOf(
+      names.map((tool) => tool.name),
+      GEMINI,
+    );
+    if (step.run !== undefined) parts.push(call(number, tools.shell(step.run)));
+    if (step.write !== undefined) parts.push(call(number, tools.write(step.write)));
     // The API sends what it has, piece by piece.
     const events = parts.map((part) => asEvent([part], number));
     events.at(-1).candidates[0].finishReason = "STOP";
@@ -41,8 +44,11 @@ function partsOf(body, role) {
     .flatMap((content) => content.parts ?? []);
 }
 
-function call(number, name, args) {
-  return { functionCall: { id: `call_${number}`, name, args }, thoughtSignature: "c2NyaXB0ZWQ=" };
+function call(number, { name, input }) {
+  return {
+    functionCall: { id: `call_${number}`, name, args: input },
+    thoughtSignature: "c2NyaXB0ZWQ=",
+  };
 }
 
 function merged(events) {

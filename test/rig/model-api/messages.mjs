@@ -1,3 +1,5 @@
+import { CLAUDE, toolsOf } from "./tools.mjs";
+
 /** Anthropic Messages: https://docs.anthropic.com/en/api/messages-streaming */
 export const messages = {
   serves: (path) => path.endsWith("/messages"),
@@ -27,12 +29,12 @@ export const messages = {
         start: { type: "text", text: "" },
         deltas: [{ type: "text_delta", text: step.say }],
       });
-    if (step.run !== undefined)
-      blocks.push(toolUse(number, "Bash", { command: step.run, description: "scripted step" }));
-    if (step.write !== undefined)
-      blocks.push(
-        toolUse(number, "Write", { file_path: step.write.path, content: step.write.content }),
-      );
+    const tools = toolsOf(
+      (body.tools ?? []).map((tool) => tool.name),
+      CLAUDE,
+    );
+    if (step.run !== undefined) blocks.push(toolUse(number, tools.shell(step.run)));
+    if (step.write !== undefined) blocks.push(toolUse(number, tools.write(step.write)));
     const usesTool = step.run !== undefined || step.write !== undefined;
     return [
       {
@@ -68,7 +70,7 @@ function blockEvents({ start, deltas }, index) {
   ];
 }
 
-function toolUse(number, name, input) {
+function toolUse(number, { name, input }) {
   return {
     start: { type: "tool_use", id: `toolu_${number}`, name, input: {} },
     deltas: [{ type: "input_json_delta", partial_json: JSON.stringify(input) }],

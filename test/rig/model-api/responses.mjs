@@ -1,3 +1,5 @@
+import { CODEX, toolsOf } from "./tools.mjs";
+
 /** OpenAI Responses: https://platform.openai.com/docs/api-reference/responses-streaming */
 export const responses = {
   serves: (path) => path.endsWith("/responses"),
@@ -16,6 +18,10 @@ export const responses = {
   events(step, body) {
     const number = responses.toolResults(body);
     const id = `resp_${number}`;
+    const tools = toolsOf(
+      (body.tools ?? []).map((tool) => tool.name),
+      CODEX,
+    );
     const items = [];
     if (step.think !== undefined)
       items.push({
@@ -30,29 +36,11 @@ export const responses = {
         id: `msg_${number}`,
         content: [{ type: "output_text", text: step.say }],
       });
-    if (step.run !== undefined)
-      items.push({
-        type: "function_call",
-        id: `fc_${number}`,
-        call_id: `call_${number}`,
-        name: "exec_command",
-        arguments: JSON.stringify({ cmd: step.run }),
-      });
-    if (step.write !== undefined)
-      items.push({
-        type: "custom_tool_call",
-        id: `ctc_${number}`,
-        call_id: `call_${number}`,
-        name: "apply_patch",
-        input: patchThatAdds(step.write),
-      });
+    if (step.run !== undefined) items.push(call(number, tools.shell(step.run)));
+    if (step.write !== undefined) items.push(call(number, tools.write(step.write)));
     return [
-      { type: "response.created", response: { id } },
-      ...items.map((item, index) => ({
-        type: "response.output_item.done",
-        output_index: index,
-        item,
-      })),
+      { type: "response.created", response: { id, created_at: 0, model: body.model } },
+      ...items.flatMap(itemEvents),
       {
         type: "response.completed",
         response: {
@@ -70,13 +58,50 @@ export const responses = {
   },
 };
 
-function patchThatAdds({ path, content }) {
-  const lines = content.replace(/\n$/, "").split("\n");
+/** Some programs take an item from its pieces, some from its end alone. */
+function itemEvents(item, output_index) {
+  const at = { output_index, item_id: item.id };
+  const pieces = [];
+  if (item.type === "message")
+    pieces.push({
+      type: "response.output_text.delta",
+      ...at,
+      content_index: 0,
+      delta: item.content[0].text,
+    });
+  if (item.type === "reasoning")
+    pieces.push(
+      { type: "response.reasoning_summary_part.added", ...at, summary_index: 0 },
+      {
+        type: "response.reasoning_summary_text.delta",
+        ...at,
+        summary_index: 0,
+        delta: item.summary[0].text,
+      },
+    );
   return [
-    "*** Begin Patch",
-    `*** Add File: ${path}`,
-    ...lines.map((line) => `+${line}`),
-    "*** End Patch",
-    "",
-  ].join("\n");
+    { type: "response.output_item.added", output_index, item: begun(item) },
+    ...pieces,
+    { type: "response.output_item.done", output_index, item },
+  ];
+}
+
+function begun(item) {
+  if (item.type === "message") return { ...item, content: [] };
+  if (item.type === "reasoning") return { ...item, summary: [] };
+  return item.type === "function_call" ? { ...item, arguments: "" } : item;
+}
+
+/** A tool whose input is text is a custom one. */
+function call(number, { name, input }) {
+  const call_id = `call_${number}`;
+  return typeof input === "string"
+    ? { type: "custom_tool_call", id: `ctc_${number}`, call_id, name, input }
+    : {
+        type: "function_call",
+        id: `fc_${number}`,
+        call_id,
+        name,
+        arguments: JSON.stringify(input),
+      };
 }

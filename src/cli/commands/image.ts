@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Command, Option } from "commander";
-import { EXIT, type Failure } from "../../core/failures.ts";
+import { EXIT, type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { buildImage } from "../../engine/image/build.ts";
 import { IMAGE_AGENTS, type ImageAgent } from "../../engine/image/versions.ts";
@@ -68,29 +68,20 @@ async function perform(call: Call): Promise<CommandEnd> {
   const asked = textOption(call, "agent") ?? textOption(call, "agents");
   const agents = parseAgents(asked);
   if (agents === undefined)
-    return {
-      ok: false,
-      error: {
-        code: "usage",
-        message: `--agent ${asked ?? ""} is not understood.`,
-        cure: `Type --agent with some of ${IMAGE_AGENTS.join(",")}, or --agent none.`,
-        details: [],
-      },
-    };
+    return fail("usage", `--agent ${asked ?? ""} is not understood.`, {
+      cure: `Type --agent with some of ${IMAGE_AGENTS.join(",")}, or --agent none.`,
+    });
   const wanted = await wantedHere(call);
   if (!wanted.ok) return wanted;
   const engine = await engineProgram(context, wanted.value.engine);
   if (!engine.ok) return engine;
   const { image: name } = wanted.value;
-  const source = textOption(call, "source");
-  const from = textOption(call, "from");
   const built = await buildImage({
     name,
     engine: engine.value,
     env: context.env,
     agents,
-    source: source === "registry" || source === "debian" ? source : "auto",
-    ...(from === undefined ? {} : { from }),
+    ...baseOf(call),
     rebuild: call.options.force === true ? "always" : "when-outdated",
     onProgress: (line) => context.output.progress(line),
     imageDir: join(context.packageRoot, "image"),
@@ -106,6 +97,16 @@ async function perform(call: Call): Promise<CommandEnd> {
       `${name} in ${engine.value.kind} (${shortId(built.value.id)}, ${size(built.value.sizeBytes)}, from ${built.value.source})`,
     );
   return ok(EXIT.done);
+}
+
+/** Where the image comes from. */
+function baseOf(call: Call) {
+  const source = textOption(call, "source");
+  const from = textOption(call, "from");
+  return {
+    source: source === "registry" || source === "debian" ? source : ("auto" as const),
+    ...(from === undefined ? {} : { from }),
+  };
 }
 
 /** The image and the engine that `run` would use here: flag, environment, files, default. */

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Command, Option } from "commander";
 import { EXIT, type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import { buildImage } from "../../engine/image/build.ts";
+import { type BuildImageOptions, buildImage } from "../../engine/image/build.ts";
 import { IMAGE_AGENTS, type ImageAgent } from "../../engine/image/versions.ts";
 import type { EngineKind } from "../../core/run-spec.ts";
 import type { Context } from "../context.ts";
@@ -100,11 +100,11 @@ async function perform(call: Call): Promise<CommandEnd> {
 }
 
 /** Where the image comes from. */
-function baseOf(call: Call) {
+function baseOf(call: Call): Pick<BuildImageOptions, "source" | "from"> {
   const source = textOption(call, "source");
   const from = textOption(call, "from");
   return {
-    source: source === "registry" || source === "debian" ? source : ("auto" as const),
+    source: source === "registry" || source === "debian" ? source : "auto",
     ...(from === undefined ? {} : { from }),
   };
 }

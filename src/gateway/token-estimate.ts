@@ -22,8 +22,8 @@ export function tokensUsed(
 ): TokenUse {
   const seen = tap.seen();
   if (seen !== undefined && (ended === "whole" || seen.final)) {
-    const { input, cachedInput, output } = seen;
-    return { input, cachedInput, output, counted: "reported" };
+    const { final: _, ...tokens } = seen;
+    return { ...tokens, counted: "reported" };
   }
   const rate = tap.form === "events" ? STREAM_BYTES_A_TOKEN : BYTES_A_TOKEN;
   const output = Math.ceil(bytes.response / rate);

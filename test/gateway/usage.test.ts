@@ -59,7 +59,7 @@ const CASES: readonly Case[] = [
   },
   {
     provider: "anthropic",
-    tokens: { input: 110, cachedInput: 40, output: 7 },
+    tokens: { input: 110, cachedInput: 40, cacheWrite: 10, output: 7 },
     json: {
       type: "message",
       usage: {

@@ -12,6 +12,8 @@ const KEY = ["sk", "canary", "2f9b6c1e8d7a4053"].join("-");
 const PROGRAMS = {
   codex: { provider: "openai", path: "/v1", variable: "OPENAI_API_KEY", key: "authorization" },
   claude: { provider: "anthropic", path: "", variable: "ANTHROPIC_API_KEY", key: "apiKey" },
+  gemini: { provider: "gemini", path: "", variable: "GEMINI_API_KEY", key: "apiKey" },
+  opencode: { provider: "openai", path: "/v1", variable: "OPENAI_API_KEY", key: "authorization" },
 } as const;
 type Program = keyof typeof PROGRAMS;
 
@@ -39,7 +41,7 @@ function runThrough(
   return world.guardloop(["run", ...fixed, ...flags], { env: { [variable]: KEY } });
 }
 
-describe.each(["codex", "claude"] as const)(
+describe.each(["codex", "claude", "gemini", "opencode"] as const)(
   "the published %s in a container without a network",
   (program) => {
     test("does a whole task through the gateway, and its key is nowhere but in the requests that leave", async () => {

@@ -1,13 +1,16 @@
-import type { HostEnvironment } from "../../core/environment.ts";
+import type { HostEnvironment, ProxySettings } from "../../core/environment.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import type { Credential, CredentialValue } from "../port.ts";
+import { openUpstream } from "../upstream.ts";
 import { type CodexAuth, codexAuthPath } from "./codex-auth-file.ts";
 import { CODEX_REFRESH, type RefreshEndpoint } from "./codex-refresh.ts";
 import { type Renewal, isFresh, readOrRenew } from "./codex-renewal.ts";
 import type { CredentialProblem } from "./credential-problem.ts";
 
+const RENEWAL_SILENCE_MS = 30_000;
+
 export interface CodexLoginServices {
-  readonly env: Pick<HostEnvironment, "read" | "home" | "stateDir" | "hostname">;
+  readonly env: Pick<HostEnvironment, "read" | "home" | "stateDir" | "hostname" | "proxy">;
   readonly onNotice: (sentence: string) => void;
   readonly now?: () => Date;
   readonly codexRefresh?: RefreshEndpoint;
@@ -20,7 +23,8 @@ export interface CodexLoginServices {
 export async function codexLogin(
   services: CodexLoginServices,
 ): Promise<Result<Credential, CredentialProblem>> {
-  const credential = codexCredential(services);
+  const endpoint = services.codexRefresh ?? (await codexEndpoint(services.env.proxy));
+  const credential = codexCredential({ ...services, codexRefresh: endpoint });
   // Now, and not with the first request: a login that is over is said before anything is made.
   const first = await credential.value();
   if (first.ok) return ok(credential);
@@ -28,6 +32,13 @@ export async function codexLogin(
     problem: first.error.replace(/^The login/, "the login").replace(/\.$/, ""),
     cure: "Run `codex login` on this machine, then run the task again; or use an API key.",
   });
+}
+
+/** Reached like the model API, through the proxy of the user's where there is one; what is wrong with that is said there. */
+async function codexEndpoint(proxy: ProxySettings): Promise<RefreshEndpoint> {
+  const { tokenUrl } = CODEX_REFRESH;
+  const way = await openUpstream({ address: tokenUrl, proxy, silenceMs: RENEWAL_SILENCE_MS });
+  return way.ok ? { tokenUrl, dispatcher: way.value.dispatcher } : CODEX_REFRESH;
 }
 
 function codexCredential(services: CodexLoginServices): Credential {

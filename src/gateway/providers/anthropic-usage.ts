@@ -25,9 +25,16 @@ export function anthropicUsage(): UsageReader {
     seen(): SeenUsage | undefined {
       if (!any) return undefined;
       const cachedInput = counts["cache_read_input_tokens"] ?? 0;
-      const written = counts["cache_creation_input_tokens"] ?? 0;
-      const input = (counts["input_tokens"] ?? 0) + cachedInput + written;
-      return { input, cachedInput, output: counts["output_tokens"] ?? 0, final };
+      const cacheWrite = counts["cache_creation_input_tokens"];
+      const input = (counts["input_tokens"] ?? 0) + cachedInput + (cacheWrite ?? 0);
+      const output = counts["output_tokens"] ?? 0;
+      return {
+        input,
+        cachedInput,
+        ...(cacheWrite === undefined ? {} : { cacheWrite }),
+        output,
+        final,
+      };
     },
   };
 }

@@ -14,6 +14,7 @@ interface Case {
   readonly tokens: {
     readonly input: number;
     readonly cachedInput: number;
+    readonly cacheWrite?: number;
     readonly output: number;
   };
   readonly json: unknown;

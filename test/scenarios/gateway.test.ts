@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { processesHolding } from "../rig/canary.ts";
-import { sayOpenai, startUpstream } from "../rig/upstream.ts";
+import { type Upstream, sayOpenai, startUpstream } from "../rig/upstream.ts";
 import { GOOD_AGENT, type World, makeWorld } from "../rig/world.ts";
 
 const KEY = "sk-canary-7f3a91c2d4e5b6a7";
@@ -147,15 +147,81 @@ describe("a run whose agent reaches its model through the gateway", () => {
     using world = makeWorld();
     await using api = await startUpstream((_, response) => sayOpenai(response));
     await throughGateway(world, `${asking(1)} ${GOOD_AGENT}`, api.url);
-    const argv = JSON.parse(
-      readFileSync(join(world.state, "runs", idOf(world), "container.json"), "utf8"),
-    ).argv.join("\n");
-    const [, socket = ""] = /source=([^,\n]*model\.sock)/.exec(argv) ?? [];
-    expect(socket).not.toBe("");
+    const socket = socketOf(world);
     expect(existsSync(socket)).toBe(false);
     expect(existsSync(join(socket, ".."))).toBe(false);
   });
 });
+
+describe("what a model API that limits its use does to a run", () => {
+  /** Asks once, then says nothing for longer than it may. */
+  const SILENT = `${asking(1)} sleep 6; ${GOOD_AGENT}`;
+  const IMPATIENT = ["--idle-minutes", "0.05"];
+
+  function limiting(): Promise<Upstream> {
+    return startUpstream((_, response) => {
+      response.writeHead(429, { "content-type": "application/json", "retry-after": "8" });
+      response.end('{"error":{"message":"slow down"}}');
+    });
+  }
+
+  test("the answer is passed on and told, and the silence that follows ends the agent", async () => {
+    using world = makeWorld();
+    await using api = await limiting();
+    const ended = await throughGateway(world, SILENT, api.url, { flags: IMPATIENT });
+    expect(ended.stderr).toMatch(/gateway +127\.0\.0\.1:\d+ limits how much may be asked \(429\)/);
+    expect(ended.stderr).toContain("[agent-idle-limit]");
+    expect((await world.guardloop(["show", "@last"])).stdout).toContain("1 limited");
+  });
+
+  test("with --wait-for-limit the clocks stand still until the limit is over", async () => {
+    using world = makeWorld();
+    await using api = await limiting();
+    const flags = [...IMPATIENT, "--wait-for-limit"];
+    const ended = await throughGateway(world, SILENT, api.url, { flags });
+    expect(ended.code).toBe(0);
+    expect(ended.stderr).toContain("ready");
+  });
+
+  test("a budget of all runs together ends the series, and no further run begins", async () => {
+    using world = makeWorld();
+    await using api = await startUpstream((_, response) => sayOpenai(response));
+    const flags = ["--max-tasks", "2", "--keep-going", "--budget-all-requests", "1"];
+    const ended = await throughGateway(world, `${asking(1)} ${GOOD_AGENT}`, api.url, { flags });
+    expect(ended.stdout).toContain(
+      "The budget of 1 requests for all runs together is used up (budget.all_requests).",
+    );
+    expect(readdirSync(join(world.state, "runs"))).toHaveLength(1);
+    expect(api.requests).toHaveLength(1);
+  });
+});
+
+test("a run whose process was killed leaves no socket, and its agent is not adopted without its gateway", async () => {
+  using world = makeWorld();
+  await using api = await startUpstream((_, response) => sayOpenai(response));
+  const begun = join(world.root, "begun");
+  let guardloop = 0;
+  const killed = throughGateway(world, `touch ${begun}; sleep 60`, api.url, {
+    onStart: (pid) => (guardloop = pid),
+  });
+  await vi.waitFor(() => expect(existsSync(begun)).toBe(true), { timeout: 60_000 });
+  const socket = socketOf(world);
+  expect(existsSync(socket)).toBe(true);
+  process.kill(guardloop, "SIGKILL");
+  await killed;
+  const recovered = await world.guardloop(["recover", "--orphans", "adopt"]);
+  expect(recovered.stdout + recovered.stderr).toMatch(/was ended: its owner died/);
+  expect(existsSync(join(socket, ".."))).toBe(false);
+  expect((await world.guardloop(["runs"])).stdout).toContain("interrupted");
+});
+
+function socketOf(world: World): string {
+  const file = join(world.state, "runs", idOf(world), "container.json");
+  const argv = JSON.parse(readFileSync(file, "utf8")).argv.join("\n");
+  const [, socket = ""] = /source=([^,\n]*model\.sock)/.exec(argv) ?? [];
+  expect(socket).not.toBe("");
+  return socket;
+}
 
 function idOf(world: World): string {
   return readdirSync(join(world.state, "runs"))[0]!;

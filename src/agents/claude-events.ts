@@ -83,7 +83,7 @@ function system(event: Fields, state: State): readonly AgentEvent[] {
 function error(
   text: string,
   state: State,
-  cause = causeInWords(text, /\bAPI Error\W{1,2}(\d{3})\b/),
+  cause = causeInWords(text, /\bAPI Error: (?:Request rejected \()?(\d{3})\b/),
 ): readonly AgentEvent[] {
   if (text === state.lastError) return [];
   state.lastError = text;

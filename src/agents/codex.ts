@@ -30,7 +30,7 @@ exec codex exec "$@"
  * Without `plugins = false` codex asks github.com and chatgpt.com for its list of plugins at every start, for a home
  * that is thrown away, and what it finds there becomes part of what the model is told.
  *
- * An untrusted project's .codex directory (configuration, hooks, rules) is not read; its AGENTS.md is.
+ * An untrusted project's .codex directory (configuration, hooks, rules) is not read.
  */
 const CONFIG = `
 check_for_update_on_startup = false
@@ -54,6 +54,12 @@ supports_websockets = false
 trust_level = "untrusted"
 `.trimStart();
 
+/** Of an untrusted project AGENTS.md is not read either, so the user's own says where it is. */
+const INSTRUCTIONS = `
+If the file /workspace/AGENTS.md exists, read it before you do anything else and follow it. The same holds for an AGENTS.md in
+a directory that you work in.
+`.trimStart();
+
 /** OpenAI's Codex CLI. */
 export const codex: AgentAdapter = {
   name: "codex",
@@ -66,7 +72,7 @@ export const codex: AgentAdapter = {
     return {
       argv: call(request, []),
       env: modelApi === undefined ? {} : { CODEX_API_KEY: modelApi.placeholderKey },
-      homeFiles: { ".codex/config.toml": CONFIG },
+      homeFiles: { ".codex/config.toml": CONFIG, ".codex/AGENTS.md": INSTRUCTIONS },
       innerSandbox: SANDBOX_OFF,
     };
   },

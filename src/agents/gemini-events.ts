@@ -125,7 +125,13 @@ function error(text: string | undefined, state: State): readonly AgentEvent[] | 
   if (text === undefined) return undefined;
   if (text === state.lastError) return [];
   state.lastError = text;
-  return [errorEvent(text, causeInWords(text, /\b(?:Status|code|status)\W{1,4}(\d{3})\b/))];
+  return [errorEvent(text, causeOf(text))];
+}
+
+/** A key that is not valid has a status of its own, 400, and tells so in words. */
+function causeOf(text: string) {
+  if (/API_KEY_INVALID|API key not valid/.test(text)) return "authentication";
+  return causeInWords(text, /\b(?:code|status)\W{1,4}(\d{3})\b/);
 }
 
 function result(event: Fields, state: State): readonly AgentEvent[] {

@@ -8,7 +8,8 @@ const SYSTEM_SETTINGS = "/etc/gemini-cli/settings.json";
 
 /** For an image that has no such file; what is not in there a project's own settings can change. */
 const SETTINGS = {
-  general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+  // It tries again in silence, for minutes with the usual ten attempts.
+  general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: 5 },
   privacy: { usageStatisticsEnabled: false },
   telemetry: { enabled: false },
   security: { auth: { selectedType: "gemini-api-key" } },

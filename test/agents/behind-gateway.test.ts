@@ -20,7 +20,7 @@ const TASK: readonly ModelStep[] = [
 ];
 
 const PROGRAMS = [
-  { name: "codex", provider: "openai", path: "/v1/responses" },
+  { name: "codex", provider: "openai", path: "/v1/responses", told: "/workspace/AGENTS.md" },
   { name: "claude", provider: "anthropic", path: "/v1/messages" },
   { name: "gemini", provider: "gemini", path: ":streamGenerateContent" },
   { name: "opencode", provider: "compatible", path: "/v1/chat/completions" },
@@ -108,6 +108,13 @@ function keyOf({ apiKey, authorization }: SeenRequest): string | undefined {
   return apiKey ?? authorization?.replace(/^Bearer /, "");
 }
 
+/** It cannot be kept from these: docs/adr/0011-opencode-plugins.md. */
+const PLUGINS_OF_OPENCODE = [
+  "marker-opencode-named-plugin",
+  "marker-opencode-plugin",
+  "marker-opencode-plugins",
+];
+
 const ONE_EACH = PROGRAMS.slice(0, 4);
 
 describe.each(ONE_EACH)("the published $name in a project that would lead it astray", (program) => {
@@ -122,11 +129,13 @@ describe.each(ONE_EACH)("the published $name in a project that would lead it ast
 
     expectSuccess(end);
     expect(end.artifacts["git-greeting.txt"]).toBe("new\n");
-    expect(Object.keys(end.artifacts).filter((name) => name.startsWith("marker"))).toEqual([]);
+    const obeyed = Object.keys(end.artifacts).filter((name) => name.startsWith("marker"));
+    expect(obeyed).toEqual(program.name === "opencode" ? PLUGINS_OF_OPENCODE : []);
     expect(end.artifacts["elsewhere.jsonl"]).toBeUndefined();
     for (const request of end.requests) expect(keyOf(request)).toBe(PLACEHOLDER_KEY);
     expect(JSON.stringify(end.requests)).not.toContain("another-model");
-    expect(JSON.stringify(turns(end, program.path)[0]?.body)).toContain(words);
+    const told = "told" in program ? program.told : words;
+    expect(JSON.stringify(turns(end, program.path)[0]?.body)).toContain(told);
   });
 });
 
@@ -163,7 +172,7 @@ describe.each(ONE_EACH)("the published $name, when the model API", (program) => 
     [429, "rate-limit"],
   ] as const)("answers %i: an error with the cause %s", async (status, cause) => {
     const end = await behindGateway(program, {
-      steps: [{ status, say: "not now", headers: { "retry-after": "1" } }],
+      steps: [{ status, say: "not now", headers: { "retry-after": "0" } }],
       env: { ...AT_GATEWAY, ...FEW_ATTEMPTS },
     });
 

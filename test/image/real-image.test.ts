@@ -15,7 +15,7 @@ for name in python3 make rg jq less ps patch diff; do command -v $name >/dev/nul
 python3 -c 'import json, ssl, unittest' || echo "missing python modules"
 echo "mounts $(stat -c '%n:%u:%a' /guardloop /workspace | paste -sd' ')"
 echo "directory $(pwd)"
-for name in codex claude; do command -v $name >/dev/null && $name --version 2>/dev/null; done
+for name in codex claude gemini opencode; do command -v $name >/dev/null && echo "$name is $($name --version 2>/dev/null)"; done
 `;
 
 const env = hostEnvironment();
@@ -74,9 +74,8 @@ test("the mount points belong to the first ordinary user", () => {
 
 test("every agent that its label names starts, and no other is there", () => {
   const named = /^agents (.*)$/m.exec(seen)?.[1];
-  const started = [
-    ...(/^codex-cli \d/m.test(seen) ? ["codex"] : []),
-    ...(seen.includes("(Claude Code)") ? ["claude"] : []),
-  ];
+  const started = ["codex", "claude", "gemini", "opencode"].filter((name) =>
+    new RegExp(`^${name} is .*\\d+\\.\\d+`, "m").test(seen),
+  );
   expect(started.join(",") || "none").toBe(named);
 });

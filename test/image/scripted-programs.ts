@@ -21,9 +21,12 @@ case $1 in
   pull)
     [ -e "$STAGE/registry" ] || { echo "Error response from daemon: no such host" >&2; exit 1; }
     echo "22: Pulling from library/node" ;;
+  run) cat "$STAGE/has" ;;
   build)
+    for last in "$@"; do :; done
+    [ ! -f "$last/Dockerfile" ] || cp "$last/Dockerfile" "$STAGE/Dockerfile"
     [ ! -e "$STAGE/build-fails" ] || { echo "Step 5/9"; echo "apt-get: no space left" >&2; exit 1; }
-    remember "$4" "$(for a in "$@"; do case $a in guardloop.image.*) echo "$a" ;; esac; done | label)" ;;
+    remember "$4" "$(for a in "$@"; do case $a in guardloop.*) echo "$a" ;; esac; done | label)" ;;
   import)
     for last in "$@"; do :; done
     for a in "$@"; do case $a in *.tar) tar -tvf "$a" --numeric-owner >"$STAGE/archive" ;; esac; done

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Command, Option } from "commander";
 import { EXIT, type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import { type BuildImageOptions, buildImage } from "../../engine/image/build.ts";
+import { type BuildImageOptions, type BuiltImage, buildImage } from "../../engine/image/build.ts";
 import { IMAGE_AGENTS, type ImageAgent } from "../../engine/image/versions.ts";
 import type { EngineKind } from "../../core/run-spec.ts";
 import type { Context } from "../context.ts";
@@ -88,15 +88,23 @@ async function perform(call: Call): Promise<CommandEnd> {
     workDir: join(context.env.stateDir, "image-build"),
     signal: context.interrupt,
   });
-  if (!built.ok) return built;
-  if (call.format === "json")
-    context.output.json({ version: 1, image: { name, engine: engine.value.kind, ...built.value } });
-  else
-    context.output.result(
-      green(built.value.outcome === "built" ? "Built " : "Up to date: "),
-      `${name} in ${engine.value.kind} (${shortId(built.value.id)}, ${size(built.value.sizeBytes)}, from ${built.value.source})`,
-    );
-  return ok(EXIT.done);
+  if (built.ok) print(call, { name, engine: engine.value.kind }, built.value);
+  return built.ok ? ok(EXIT.done) : built;
+}
+
+function print(
+  { context, format }: Call,
+  { name, engine }: { readonly name: string; readonly engine: EngineKind },
+  built: BuiltImage,
+): void {
+  if (format === "json") {
+    context.output.json({ version: 1, image: { name, engine, ...built } });
+    return;
+  }
+  context.output.result(
+    green(built.outcome === "built" ? "Built " : "Up to date: "),
+    `${name} in ${engine} (${shortId(built.id)}, ${size(built.sizeBytes)}, from ${built.source})`,
+  );
 }
 
 /** Where the image comes from. */

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Failure } from "../../core/failures.ts";
+import { DEADLINES } from "../../core/limits.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { findProgram } from "../../process/find-program.ts";
@@ -42,7 +43,7 @@ export async function debianBase(
   const inputs = baseInputs(build.versions);
   const present = await existingImage(steps, build.engine, DEBIAN_BASE);
   if (!present.ok) return present;
-  if (present.value?.labels[IMAGE_LABEL.inputs] === inputs)
+  if (present.value?.labels[IMAGE_LABEL.baseInputs] === inputs)
     return ok({ name: DEBIAN_BASE, id: present.value.id });
   const root = join(build.workDir, "root");
   try {
@@ -54,6 +55,13 @@ export async function debianBase(
   const made = await existingImage(steps, build.engine, DEBIAN_BASE);
   if (!made.ok) return made;
   if (made.value === undefined) return err(buildFailure("its base is not there after the import."));
+  // The one before has lost its name; the engine keeps it while something is built on it.
+  if (present.value !== undefined)
+    await steps.attempt({
+      program: build.engine.program,
+      args: ["image", "rm", present.value.id],
+      deadlineMs: DEADLINES.engineQuickMs,
+    });
   return ok({ name: DEBIAN_BASE, id: made.value.id });
 }
 
@@ -156,7 +164,7 @@ async function importRoot(steps: Stepper, making: Making): Promise<Result<void, 
       "ENV LANG=C.UTF-8",
       "WORKDIR /workspace",
       'CMD ["bash"]',
-      `LABEL ${IMAGE_LABEL.inputs}=${making.inputs}`,
+      `LABEL ${IMAGE_LABEL.baseInputs}=${making.inputs}`,
     ];
     const imported = await steps.must(`\`${build.engine.kind} import\``, {
       program: build.engine.program,

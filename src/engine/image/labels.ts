@@ -12,6 +12,11 @@ export const IMAGE_LABEL = {
   versions: "guardloop.image.versions",
   /** `NAME@ID` of the image that it was built on. */
   base: "guardloop.image.base",
+  /**
+   * What the Debian base was made of. Not `inputs`: the half-built images on top of it have its labels and no name yet, and
+   * would look like old images of ours to a clean-up.
+   */
+  baseInputs: "guardloop.base.inputs",
 } as const;
 
 /** `registry`: built on the base image of a registry. `debian`: made from Debian packages. `image`: on an image of the user's. */
@@ -60,7 +65,7 @@ export async function imageLabels(
     [IMAGE_LABEL.source]: source,
     [IMAGE_LABEL.agents]: agentsLabel(contents.agents),
     [IMAGE_LABEL.versions]: versionsLabel(contents),
-    [IMAGE_LABEL.base]: `${base.name}@${base.id}`,
+    [IMAGE_LABEL.base]: [base.name, base.id].filter((part) => part !== "").join("@"),
   };
 }
 

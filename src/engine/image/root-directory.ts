@@ -25,6 +25,7 @@ const GUEST_ID = 1000;
 export async function placeNode(local: string, nodePackage: string): Promise<void> {
   const packageDir = join(local, "lib", "node_modules", nodePackage);
   const program = join(local, "bin", "node");
+  await mkdir(join(local, "bin"), { recursive: true });
   await rm(program, { force: true });
   await rename(join(packageDir, "bin", "node"), program);
   await mkdir(join(local, "share", "doc", "node"), { recursive: true });

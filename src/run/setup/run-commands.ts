@@ -9,6 +9,7 @@ import { egressLog } from "../egress/egress-log.ts";
 import { openProxy } from "../egress/host-proxy.ts";
 import { commandLog } from "../logs/command-log.ts";
 import { redactorInUse } from "../logs/redactions-in-use.ts";
+import { isAllowed } from "../../gateway/proxy/host-rules.ts";
 import type { RunServices } from "../services.ts";
 import { minutes } from "../stages/agent.ts";
 import { proveGone } from "../stages/collect.ts";
@@ -33,19 +34,24 @@ export async function runSetupCommands(
   const redactor = await redactorInUse(services, spec);
   await using egress = egressLog(services, runId, redactor);
   const refused = new Set<string>();
+  const { allowHosts } = setup;
+  let unsafe: string | undefined;
   const onEntry = (entry: EgressEntry): void => {
-    if (entry.outcome === "refused" && entry.status !== 200)
+    // A host that the rules allow was refused for something else, which the reason says.
+    const isRule = !isAllowed(entry.host, allowHosts);
+    if (entry.outcome === "refused" && isRule && entry.status !== 200)
       refused.add(visible(entry.host, "one-line"));
+    else if (entry.outcome === "refused")
+      unsafe ??= visible(entry.reason ?? entry.host, "one-line");
     egress.add(entry);
   };
-  const { allowHosts } = setup;
   const opened = await openProxy(services, { runId, phase: "setup", allowHosts, onEntry });
   if (!opened.ok) return opened;
   await using proxy = opened.value;
   const ended = await runContainer(services, spec, { setup, socketPath: proxy.socketPath });
   if (!ended.ok) return ended;
   if (ended.value.kind === "done") return ok(undefined);
-  return refuse(ended.value, { setup, spec, refused: [...refused] });
+  return refuse(ended.value, { setup, spec, refused: [...refused], unsafe });
 }
 
 type Ended =
@@ -113,6 +119,8 @@ function refuse(
     readonly setup: SetupSpec;
     readonly spec: RunSpec;
     readonly refused: readonly string[];
+    /** The first sentence about an allowed host that was refused all the same. */
+    readonly unsafe: string | undefined;
   },
 ): Result<never, Failure> {
   if (ended.clock === "interrupted")
@@ -129,7 +137,8 @@ function refuse(
     refused.length === 0
       ? ""
       : ` The commands were refused ${refused.slice(0, SHOWN_HOSTS).join(", ")}${more}: add what they need to setup.allow_hosts.`;
-  return fail("setup-failed", `${which} ${howItEnded(ended, at)}.${hosts}`, {
+  const other = at.unsafe === undefined ? "" : ` ${at.unsafe}`;
+  return fail("setup-failed", `${which} ${howItEnded(ended, at)}.${hosts}${other}`, {
     cure: "Read `guardloop logs RUN --setup`, then correct setup.commands or setup.allow_hosts.",
     details: lastLines,
   });

@@ -5,8 +5,9 @@ export const gemini = {
   serves: (path) => /\/models\/[^/]+:(?:streamG|g)enerateContent$/.test(path),
   offersTools: (body) =>
     (body.tools ?? []).some((tool) => (tool.functionDeclarations ?? []).length > 0),
+  // A session that is gone on with carries its results twice.
   toolResults: (body) =>
-    partsOf(body, "user").filter((part) => part.functionResponse !== undefined).length,
+    new Set(partsOf(body, "user").flatMap((part) => part.functionResponse?.id ?? [])).size,
   saidTexts: (body) => partsOf(body, "model").map((part) => JSON.stringify(part.text ?? "")),
   error: (message, status) => ({ error: { code: status, message, status: STATUS[status] } }),
   events(step, body) {

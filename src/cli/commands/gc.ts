@@ -14,6 +14,7 @@ import { addSettingOptions, settingFlags } from "../setting-options.ts";
 const WANTED: ReadonlySet<SettingKey> = new Set<SettingKey>([
   "retention.branch_days",
   "retention.record_days",
+  "retention.setup_days",
   "retention.pool_days",
   "retention.pool_worktrees",
 ]);

@@ -21,6 +21,8 @@ const SETTINGS = {
 export const gemini: AgentAdapter = {
   name: "gemini",
   kind: "hosted",
+  // 0.61 sets GIT_CONFIG_GLOBAL to the null device for its shell tool.
+  gitIdentity: "environment",
   providers: ["gemini"],
   credentialNames: ["GEMINI_API_KEY"],
   versionArgv: ["gemini", "--version"],

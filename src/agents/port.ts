@@ -66,6 +66,11 @@ export interface AgentAdapter {
   readonly name: AgentName;
   /** `hosted`: needs a model API, so it is refused on network `none`. */
   readonly kind: "local" | "hosted";
+  /**
+   * `environment`: it hides the user's own Git configuration from the commands it runs, so that they need the identity in
+   * their environment. Missing: the configuration in its home does.
+   */
+  readonly gitIdentity?: "environment";
   /** Model APIs it can work with through the gateway, the usual one first; empty for a local agent. */
   readonly providers: readonly ProviderName[];
   /** Variables a hosted agent commonly needs; named in the message that refuses it without them. */

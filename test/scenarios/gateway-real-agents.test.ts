@@ -19,11 +19,13 @@ type Program = keyof typeof PROGRAMS;
 
 const MARK_DONE = `awk '/^## /{here=($2=="T1")} here && /^Status: ready/{sub("ready","done")} {print}' docs/TASKS.md > "$TMPDIR/plan" && cat "$TMPDIR/plan" > docs/TASKS.md`;
 const ARTIFACTS = `echo T1 > "$GUARDLOOP_ARTIFACTS/selected-task-id.txt" && echo "Add the first file" > "$GUARDLOOP_ARTIFACTS/last-commit-message.txt"`;
+const SEARCH = Buffer.from(SEARCH_INSIDE).toString("base64");
 const WHOLE_TASK: readonly ModelStep[] = [
   { say: "I read the plan.", run: "cat docs/TASKS.md" },
   { run: "echo again >> src/app.txt && echo one > one.txt" },
   { run: "test -s one.txt && ls /sys/class/net && echo tests passed" },
-  { run: `set -- '${reversed(KEY)}'; ${SEARCH_INSIDE}` },
+  // No text of the script itself: some programs refuse a command that holds a substitution.
+  { run: `echo ${SEARCH} | base64 -d > "$TMPDIR/search" && sh "$TMPDIR/search" ${reversed(KEY)}` },
   { run: `${MARK_DONE} && git add -A && git commit -q -m "Add the first file"` },
   { run: ARTIFACTS },
   { say: "All done." },
@@ -58,6 +60,10 @@ describe.each(["codex", "claude", "gemini", "opencode"] as const)(
           "one.txt",
           "src/app.txt",
         ]);
+        // It committed by itself, under the identity that it was given.
+        expect(world.git("log", "--format=%an|%s", `main..${run.branch}`)).toBe(
+          "guardloop agent|Add the first file",
+        );
         // The real key reached the upstream, and nothing else did.
         const { key } = PROGRAMS[program];
         expect(new Set(api.requests.map((one) => one[key]))).toEqual(

@@ -27,7 +27,7 @@ export function agentPart(
   return {
     name: adapter.name,
     argv: launch.argv,
-    env: launch.env,
+    env: { ...launch.env, ...(adapter.gitIdentity === "environment" ? identity(settings) : {}) },
     homeFiles: launch.homeFiles,
     versionArgv: adapter.versionArgv,
     ...(reminder === undefined ? {} : { reminderArgv: reminder }),
@@ -40,4 +40,13 @@ export function agentPart(
 
 function waits({ network, gateway }: Settings): boolean {
   return network.mode === "gateway" && gateway.waitForLimit === "on";
+}
+
+function identity({ agent: { authorName, authorEmail } }: Settings): Record<string, string> {
+  return {
+    GIT_AUTHOR_NAME: authorName,
+    GIT_AUTHOR_EMAIL: authorEmail,
+    GIT_COMMITTER_NAME: authorName,
+    GIT_COMMITTER_EMAIL: authorEmail,
+  };
 }

@@ -11,11 +11,11 @@ prepare_all_engines() {
     copy_image_to_podman
   fi
   answers_podman || say "NOT PREPARED: Podman does not answer, so the contract on it cannot be tested."
-  has_gvisor || say "NOT PREPARED: Docker has no runtime runsc, so the contract on gVisor cannot be tested."
+  has_gvisor || say "NOT PREPARED: Docker has no runtime runsc with --host-uds=open, so the contract on gVisor cannot be tested."
 }
 
 answers_podman() { command -v podman >/dev/null && podman info >/dev/null 2>&1; }
-has_gvisor() { docker info --format '{{json .Runtimes}}' 2>/dev/null | grep -q '"runsc"'; }
+has_gvisor() { docker info --format '{{json .Runtimes}}' 2>/dev/null | grep -q '"runsc".*"--host-uds=open"'; }
 is_installed() { dpkg-query --show --showformat '${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
 
 install_engines() {
@@ -42,7 +42,7 @@ install_engines() {
 # gVisor's runtime in Docker's configuration, which dockerd reads again without touching what runs.
 add_gvisor() {
   if has_gvisor || ! command -v runsc >/dev/null || [[ ! -s $dockerd_pid ]]; then return 0; fi
-  say "Docker does not know gVisor's runtime: adding it to /etc/docker/daemon.json."
+  say "Docker does not know gVisor's runtime, or not with --host-uds=open: adding it to /etc/docker/daemon.json."
   allowed "Add it now?" || return 0
   # shellcheck disable=SC2154
   step "Adding the runtime runsc" node "$root/scripts/add-gvisor.js" /etc/docker/daemon.json "$(command -v runsc)"

@@ -128,8 +128,10 @@ function error(text: string | undefined, state: State): readonly AgentEvent[] | 
   return [errorEvent(text, causeOf(text))];
 }
 
-/** A key that is not valid has a status of its own, 400, and tells so in words. */
+/** Of a limit the program says so in words of its own; a key that is not valid has the status 400 and says so in the API's. */
 function causeOf(text: string) {
+  if (text.includes("Please wait and try again later. To increase your limits"))
+    return "rate-limit";
   if (/API_KEY_INVALID|API key not valid/.test(text)) return "authentication";
   return causeInWords(text, /\b(?:code|status)\W{1,4}(\d{3})\b/);
 }

@@ -3,6 +3,7 @@ import {
   type Fields,
   countField,
   fieldsField,
+  listField,
   objectOnLine,
   textField,
   typeOf,
@@ -75,14 +76,33 @@ function toolUse(part: Fields | undefined): readonly AgentEvent[] {
   const toolState = fieldsField(part, "state");
   const input = fieldsField(toolState, "input");
   const failed = textField(toolState, "status") === "error";
+  const changed = failed ? undefined : changedFiles(name, toolState);
+  if (changed !== undefined) return changed;
   const shellCommand = name === "bash" ? textField(input, "command") : undefined;
-  const path = FILE_TOOLS.has(name) && !failed ? textField(input, "filePath") : undefined;
-  if (path !== undefined)
-    return [{ type: "file-change", path, change: isNew(toolState) ? "add" : "update" }];
   const command = shellCommand ?? `${name} ${JSON.stringify(input ?? {})}`;
   const called: AgentEvent = { type: "command", command };
   if (shellCommand === undefined && !failed) return [called];
   return [called, ended(toolState, failed)];
+}
+
+/** Undefined for a tool that changes none. */
+function changedFiles(
+  name: string,
+  toolState: Fields | undefined,
+): readonly AgentEvent[] | undefined {
+  if (name === "apply_patch") return patched(toolState);
+  const path = textField(fieldsField(toolState, "input"), "filePath");
+  if (!FILE_TOOLS.has(name) || path === undefined) return undefined;
+  return [{ type: "file-change", path, change: isNew(toolState) ? "add" : "update" }];
+}
+
+/** Models of OpenAI's change files by patches. */
+function patched(toolState: Fields | undefined): readonly AgentEvent[] {
+  return listField(fieldsField(toolState, "metadata"), "files").map((file) => ({
+    type: "file-change",
+    path: textField(file, "filePath") ?? "",
+    change: textField(file, "type") ?? "update",
+  }));
 }
 
 function ended(toolState: Fields | undefined, failed: boolean): AgentEvent {
@@ -108,11 +128,18 @@ function stepFinish(part: Fields | undefined, state: State): readonly AgentEvent
   state.used = {
     type: "usage",
     // It counts what was read from the cache or written to it apart, and reasoning too.
-    inputTokens:
-      used.inputTokens + countField(tokens, "input") + countField(cache, "write") + cached,
-    cachedInputTokens: used.cachedInputTokens + cached,
-    outputTokens:
-      used.outputTokens + countField(tokens, "output") + countField(tokens, "reasoning"),
+    inputTokens: sum(
+      used.inputTokens,
+      countField(tokens, "input"),
+      countField(cache, "write"),
+      cached,
+    ),
+    cachedInputTokens: sum(used.cachedInputTokens, cached),
+    outputTokens: sum(
+      used.outputTokens,
+      countField(tokens, "output"),
+      countField(tokens, "reasoning"),
+    ),
     costUsd: added(used.costUsd, part?.["cost"]),
   };
   if (textField(part, "reason") === "tool-calls") return [];
@@ -121,10 +148,16 @@ function stepFinish(part: Fields | undefined, state: State): readonly AgentEvent
   return [told];
 }
 
+/** The numbers are the program's own, so they may be anything. */
+function sum(...counts: readonly number[]): number {
+  const all = counts.reduce((before, count) => before + count, 0);
+  return Math.min(all, Number.MAX_SAFE_INTEGER);
+}
+
 /** A model whose price it does not know costs 0 to it. */
 function added(before: number | null, cost: unknown): number | null {
   if (typeof cost !== "number" || !Number.isFinite(cost) || cost <= 0) return before;
-  return (before ?? 0) + cost;
+  return Math.min((before ?? 0) + cost, Number.MAX_VALUE);
 }
 
 function error(fields: Fields | undefined): readonly AgentEvent[] {

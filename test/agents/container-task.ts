@@ -8,7 +8,7 @@ import { findProgram } from "../../src/process/find-program.ts";
 import { run } from "../../src/process/spawn.ts";
 import type { ModelStep, SeenRequest } from "../rig/model-api/model-api.mjs";
 
-const IMAGE = process.env["GUARDLOOP_TEST_IMAGE"] ?? "guardloop-agent";
+const IMAGE = "guardloop-agent";
 /** The container's user: ours, or 1000 for root, which the agents refuse. */
 const USER = { uid: process.getuid?.() || 1000, gid: process.getgid?.() || 1000 };
 const RIG = fileURLToPath(new URL("../rig/model-api", import.meta.url));

@@ -24,7 +24,10 @@ const SHAPES: Readonly<Record<AgentEvent["type"], Record<string, (value: unknown
     outputTokens: isCount,
     costUsd: (value) => value === null || (Number.isFinite(value) && Number(value) >= 0),
   },
-  error: { text: isText },
+  error: {
+    text: isText,
+    cause: (value) => value === undefined || value === "rate-limit" || value === "authentication",
+  },
   output: { text: isText },
 };
 
@@ -32,8 +35,8 @@ function isWellFormed(event: AgentEvent): boolean {
   const { type, ...fields } = event;
   const shape = SHAPES[type];
   return (
-    Object.keys(fields).length === Object.keys(shape).length &&
-    Object.entries(fields).every(([key, value]) => shape[key]?.(value) === true)
+    Object.keys(fields).every((key) => key in shape) &&
+    Object.entries(shape).every(([key, fits]) => fits(Object(fields)[key]))
   );
 }
 
@@ -69,41 +72,44 @@ const strangeValue = fc.oneof(
   fc.constantFrom<unknown>(null, "", -1, 1.5, 1e300, Number.MAX_SAFE_INTEGER, [], {}, [null], [[]]),
 );
 
-describe.each(["codex", "claude", "command"] as const)("the parser of %s", (name) => {
-  const lines = name === "command" ? ["plain"] : recorded(name);
-  const changedLine = fc.constantFrom(...lines).chain((line) => {
-    if (name === "command") return fc.string();
-    const document: unknown = JSON.parse(line);
-    return fc
-      .tuple(fc.constantFrom(...placesIn(document)), strangeValue)
-      .map(([at, by]) => JSON.stringify(replaced(document, at, by)));
-  });
-  const brokenLine = fc
-    .tuple(fc.constantFrom(...lines), fc.nat(), fc.nat(20), fc.string())
-    .map(([line, start, length, text]) => {
-      const at = start % (line.length + 1);
-      return line.slice(0, at) + text + line.slice(at + length);
+describe.each(["codex", "claude", "gemini", "opencode", "command"] as const)(
+  "the parser of %s",
+  (name) => {
+    const lines = name === "command" ? ["plain"] : recorded(name);
+    const changedLine = fc.constantFrom(...lines).chain((line) => {
+      if (name === "command") return fc.string();
+      const document: unknown = JSON.parse(line);
+      return fc
+        .tuple(fc.constantFrom(...placesIn(document)), strangeValue)
+        .map(([at, by]) => JSON.stringify(replaced(document, at, by)));
     });
-  const anyLine = fc.oneof(
-    fc.string({ unit: "binary" }),
-    fc.json(),
-    changedLine,
-    brokenLine,
-    fc.constantFrom(...lines),
-  );
-
-  test("never throws and gives well-formed events, whatever the lines", () => {
-    const outcome = fc.check(
-      fc.property(fc.array(anyLine, { maxLength: 12 }), (stream) => {
-        const parse = agentAdapter(name).parser();
-        return stream.flatMap((line) => parse(line)).every(isWellFormed);
-      }),
-      { numRuns: 2000 },
+    const brokenLine = fc
+      .tuple(fc.constantFrom(...lines), fc.nat(), fc.nat(20), fc.string())
+      .map(([line, start, length, text]) => {
+        const at = start % (line.length + 1);
+        return line.slice(0, at) + text + line.slice(at + length);
+      });
+    const anyLine = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.json(),
+      changedLine,
+      brokenLine,
+      fc.constantFrom(...lines),
     );
 
-    expect(fc.defaultReportMessage(outcome) ?? "").toBe("");
-  });
-});
+    test("never throws and gives well-formed events, whatever the lines", () => {
+      const outcome = fc.check(
+        fc.property(fc.array(anyLine, { maxLength: 12 }), (stream) => {
+          const parse = agentAdapter(name).parser();
+          return stream.flatMap((line) => parse(line)).every(isWellFormed);
+        }),
+        { numRuns: 2000 },
+      );
+
+      expect(fc.defaultReportMessage(outcome) ?? "").toBe("");
+    });
+  },
+);
 
 // A program that starts things and never ends them must not fill the memory: the oldest are forgotten.
 const MANY = 5_000;
@@ -145,4 +151,25 @@ test("the parser of claude forgets commands that never end", () => {
 
   expect(completed(MANY - 1)).toHaveLength(1);
   expect(completed(0)).toEqual([]);
+});
+
+test("the parser of gemini forgets tools that never end, and puts no endless message together", () => {
+  const parse = agentAdapter("gemini").parser();
+  for (let id = 0; id < MANY; id += 1)
+    parse(
+      JSON.stringify({
+        type: "tool_use",
+        tool_id: String(id),
+        tool_name: "run_shell_command",
+        parameters: { command: "x" },
+      }),
+    );
+  const completed = (id: number) =>
+    parse(JSON.stringify({ type: "tool_result", tool_id: String(id), status: "success" }));
+  const piece = { type: "message", role: "assistant", delta: true, content: "x".repeat(10_000) };
+
+  expect(completed(MANY - 1)).toHaveLength(1);
+  expect(completed(0)).toEqual([]);
+  const told = Array.from({ length: 20 }, () => parse(JSON.stringify(piece))).flat();
+  expect(told.length).toBeGreaterThan(1);
 });

@@ -89,3 +89,41 @@ test("claude is kept from updating itself and from talking to anyone but the mod
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
   });
 });
+
+describe.each(["codex", "claude", "gemini", "opencode"] as const)(
+  "%s behind the gateway",
+  (name) => {
+    const adapter = agentAdapter(name);
+    const [provider = "openai"] = adapter.providers;
+    const request: LaunchRequest = {
+      ...REQUEST,
+      modelApi: { provider, origin: "http://127.0.0.1:41080", placeholderKey: "placeholder" },
+    };
+
+    test("gets the address and the placeholder, and says that its own sandbox is off", () => {
+      const launch = adapter.launch(request);
+
+      expect(JSON.stringify(launch)).toContain("http://127.0.0.1:41080");
+      expect(JSON.stringify(launch.env)).toContain("placeholder");
+      expect(launch.innerSandbox).toMatch(/^off on purpose/);
+    });
+
+    test("goes on with its session, with the same options and another prompt", () => {
+      const first = adapter.launch(request).argv;
+      const next = adapter.resume?.({ ...request, prompt: "--and now?" }) ?? [];
+
+      expect(next.at(-1)).toMatch(/^(?:--prompt=)?--and now\?$/);
+      expect(next.some((word) => /continue|resume/.test(word))).toBe(true);
+      for (const word of first.slice(0, -1)) expect(next).toContain(word);
+    });
+
+    test("is offered a web search only where that is allowed by name", () => {
+      const allowed = { ...request, serverTools: ["web_search", "google_search"] };
+      const words = (of: LaunchRequest) => JSON.stringify(adapter.launch(of));
+
+      // opencode's is not the provider's.
+      const changes = name !== "opencode";
+      expect(words(allowed) !== words(request)).toBe(changes);
+    });
+  },
+);

@@ -22,8 +22,10 @@ function post(api: ModelApi, path: string, body: unknown): Promise<Response> {
 
 /** The data of a stream of server-sent events. */
 async function framesOf(response: Response): Promise<readonly { readonly type: string }[]> {
-  const frames = (await response.text()).split("\n\n").filter((frame) => frame !== "");
-  return frames.map((frame) => JSON.parse(frame.slice(frame.indexOf("data: ") + 6)));
+  const frames = (await response.text()).split(/\r?\n\r?\n/).filter((frame) => frame !== "");
+  const data = frames.map((frame) => frame.slice(frame.indexOf("data: ") + 6).trim());
+  // How a stream of chat completions ends; it is no JSON.
+  return data.filter((text) => text !== "[DONE]").map((text) => JSON.parse(text));
 }
 
 const TOOLS = [{ name: "t" }];
@@ -44,6 +46,25 @@ describe.each([
       messages: Array.from({ length: results }, () => ({ content: [{ type: "tool_result" }] })),
     }),
     last: "message_stop",
+  },
+  {
+    path: "/v1/chat/completions",
+    ask: (results: number) => ({
+      tools: TOOLS,
+      messages: Array.from({ length: results }, () => ({ role: "tool" })),
+    }),
+    last: undefined,
+  },
+  {
+    path: "/v1beta/models/some:streamGenerateContent",
+    ask: (results: number) => ({
+      tools: [{ functionDeclarations: TOOLS }],
+      contents: Array.from({ length: results }, () => ({
+        role: "user",
+        parts: [{ functionResponse: {} }],
+      })),
+    }),
+    last: undefined,
   },
 ])("the scripted model API at $path", ({ path, ask, last }) => {
   const steps: readonly ModelStep[] = [{ run: "first" }, { run: "second" }, { say: "finished" }];

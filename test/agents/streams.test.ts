@@ -4,12 +4,14 @@ import { agentAdapter } from "../../src/agents/registry.ts";
 import type { AgentEvent } from "../../src/agents/port.ts";
 import { linesOf } from "./container-task.ts";
 
-function eventsOfFixture(name: "codex" | "claude", fixture: string): readonly AgentEvent[] {
+type Hosted = "codex" | "claude" | "gemini" | "opencode";
+
+function eventsOfFixture(name: Hosted, fixture: string): readonly AgentEvent[] {
   const text = readFileSync(new URL(`fixtures/${name}-${fixture}.jsonl`, import.meta.url), "utf8");
   return parse(name, linesOf(text));
 }
 
-function parse(name: "codex" | "claude" | "command", lines: readonly string[]) {
+function parse(name: Hosted | "command", lines: readonly string[]) {
   const parser = agentAdapter(name).parser();
   return lines.flatMap((text) => parser(text));
 }
@@ -92,12 +94,97 @@ describe("a recorded stream of Claude Code", () => {
       {
         type: "error",
         text: "The model API failed (401 authentication_failed); trying again.",
+        cause: "authentication",
       },
       {
         type: "error",
         text: "Failed to authenticate. API Error: 401 The key is not valid.",
+        cause: "authentication",
       },
       { type: "usage", inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, costUsd: 0 },
+    ]);
+  });
+});
+
+const TASK_OF_TWO: readonly AgentEvent[] = [
+  { type: "message", text: "I look at the file." },
+  { type: "command", command: "cat greeting.txt" },
+];
+
+describe("a recorded stream of Gemini CLI", () => {
+  test("of a whole task", () => {
+    expect(eventsOfFixture("gemini", "task")).toEqual([
+      { type: "session", id: "7482b38b-1364-4b7b-a44b-888d27ca9404", model: "auto" },
+      ...TASK_OF_TWO,
+      { type: "command-result", exitCode: null, output: "old" },
+      { type: "file-change", path: "/workspace/notes.md", change: "update" },
+      { type: "command", command: "exit 3" },
+      { type: "command-result", exitCode: 3, output: "Command exited with code: 3" },
+      { type: "message", text: "All done." },
+      { type: "usage", inputTokens: 500, cachedInputTokens: 200, outputTokens: 50, costUsd: null },
+    ]);
+  });
+
+  test("of a run whose key is refused", () => {
+    expect(eventsOfFixture("gemini", "refused")[1]).toEqual({
+      type: "error",
+      text: expect.stringContaining("The key is not valid."),
+      cause: "authentication",
+    });
+  });
+
+  test("what comes in pieces is one message, and a limit is told by the program's own words", () => {
+    const piece = (content: string) =>
+      line({ type: "message", role: "assistant", delta: true, content });
+    const message =
+      "[API Error: slow]\nPlease wait and try again later. To increase your limits, …";
+    const end = line({ type: "result", status: "error", error: { message }, stats: {} });
+
+    expect(parse("gemini", [piece("I "), piece("look."), end]).slice(0, 2)).toEqual([
+      { type: "message", text: "I look." },
+      { type: "error", text: message, cause: "rate-limit" },
+    ]);
+  });
+});
+
+describe("a recorded stream of opencode", () => {
+  test("of a whole task", () => {
+    expect(eventsOfFixture("opencode", "task")).toEqual([
+      { type: "session", id: expect.stringMatching(/^ses_/), model: null },
+      { type: "thinking", text: "First look." },
+      ...TASK_OF_TWO,
+      { type: "command-result", exitCode: 0, output: "old\n" },
+      { type: "file-change", path: "/workspace/notes.md", change: "add" },
+      { type: "command", command: "exit 3" },
+      { type: "command-result", exitCode: 3, output: expect.any(String) },
+      { type: "message", text: "All done." },
+      { type: "usage", inputTokens: 400, cachedInputTokens: 160, outputTokens: 40, costUsd: null },
+    ]);
+  });
+
+  test("of a run whose key is refused", () => {
+    expect(eventsOfFixture("opencode", "refused").at(-1)).toEqual({
+      type: "error",
+      text: "The key is not valid.",
+      cause: "authentication",
+    });
+  });
+
+  test("a tool that failed says why, and a patch names its files", () => {
+    const tool = (name: string, state: unknown) =>
+      line({ type: "tool_use", sessionID: "s", part: { tool: name, state } });
+    const files = [{ filePath: "/workspace/a", type: "delete" }];
+
+    expect(
+      parse("opencode", [
+        tool("edit", { status: "error", input: { filePath: "a" }, error: "No such text." }),
+        tool("apply_patch", { status: "completed", input: {}, metadata: { files } }),
+      ]),
+    ).toEqual([
+      { type: "session", id: "s", model: null },
+      { type: "command", command: 'edit {"filePath":"a"}' },
+      { type: "command-result", exitCode: null, output: "No such text." },
+      { type: "file-change", path: "/workspace/a", change: "delete" },
     ]);
   });
 });
@@ -177,7 +264,7 @@ describe("Claude Code lines that the recordings do not have", () => {
   });
 });
 
-test.each(["codex", "claude", "command"] as const)(
+test.each(["codex", "claude", "gemini", "opencode", "command"] as const)(
   "what %s prints that is no known event is kept as it is",
   (name) => {
     const lines = [

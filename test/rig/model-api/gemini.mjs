@@ -7,7 +7,12 @@ export const gemini = {
     (body.tools ?? []).some((tool) => (tool.functionDeclarations ?? []).length > 0),
   // A session that is gone on with carries its results twice.
   toolResults: (body) =>
-    new Set(partsOf(body, "user").flatMap((part) => part.functionResponse?.id ?? [])).size,
+    new Set(
+      partsOf(body, "user")
+        .filter((part) => part.functionResponse !== undefined)
+        // Not every program names them.
+        .map((part, index) => part.functionResponse.id ?? index),
+    ).size,
   saidTexts: (body) => partsOf(body, "model").map((part) => JSON.stringify(part.text ?? "")),
   error: (message, status) => ({ error: { code: status, message, status: STATUS[status] } }),
   events(step, body) {
@@ -25,6 +30,7 @@ export const gemini = {
     );
     if (step.run !== undefined) parts.push(call(number, tools.shell(step.run)));
     if (step.write !== undefined) parts.push(call(number, tools.write(step.write)));
+    if (parts.length === 0) parts.push({ text: "" });
     // The API sends what it has, piece by piece.
     const events = parts.map((part) => asEvent([part], number));
     events.at(-1).candidates[0].finishReason = "STOP";

@@ -94,14 +94,8 @@ function begun(item) {
 
 /** A tool whose input is text is a custom one. */
 function call(number, { name, input }) {
-  const call_id = `call_${number}`;
+  const common = { call_id: `call_${number}`, name, status: "completed" };
   return typeof input === "string"
-    ? { type: "custom_tool_call", id: `ctc_${number}`, call_id, name, input }
-    : {
-        type: "function_call",
-        id: `fc_${number}`,
-        call_id,
-        name,
-        arguments: JSON.stringify(input),
-      };
+    ? { type: "custom_tool_call", id: `ctc_${number}`, ...common, input }
+    : { type: "function_call", id: `fc_${number}`, ...common, arguments: JSON.stringify(input) };
 }

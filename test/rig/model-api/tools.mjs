@@ -4,7 +4,9 @@
  * @param names of the tools that the request offers; a program that hides them there has `otherwise`.
  */
 export function toolsOf(names, otherwise) {
-  const own = PROGRAMS.find(({ shell }) => names.includes(shell)) ?? otherwise;
+  const own =
+    PROGRAMS.find(({ shell, write }) => names.includes(shell) && names.includes(write)) ??
+    otherwise;
   return {
     shell: (command) => ({ name: own.shell, input: own.shellInput(command) }),
     write: (file) => ({ name: own.write, input: own.writeInput(file) }),
@@ -38,7 +40,13 @@ export const OPENCODE = {
   write: "write",
   writeInput: ({ path, content }) => ({ filePath: path, content }),
 };
-const PROGRAMS = [CODEX, CLAUDE, GEMINI, OPENCODE];
+/** What opencode offers to OpenAI's own models. */
+const OPENCODE_WITH_PATCHES = {
+  ...OPENCODE,
+  write: "apply_patch",
+  writeInput: (file) => ({ patchText: patchThatAdds(file) }),
+};
+const PROGRAMS = [CODEX, CLAUDE, GEMINI, OPENCODE, OPENCODE_WITH_PATCHES];
 
 function patchThatAdds({ path, content }) {
   const lines = content.replace(/\n$/, "").split("\n");

@@ -2,11 +2,13 @@ import { join } from "node:path";
 import { Command, Option } from "commander";
 import { EXIT, type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import { type BuildImageOptions, type BuiltImage, buildImage } from "../../engine/image/build.ts";
+import { type BuiltImage, buildImage } from "../../engine/image/build.ts";
+import type { ImageEngine } from "../../engine/image/image-engine.ts";
 import { IMAGE_AGENTS, type ImageAgent } from "../../engine/image/versions.ts";
 import type { EngineKind } from "../../core/run-spec.ts";
 import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define, textOption } from "../define.ts";
+import { devcontainerImage, namesDevcontainer } from "../devcontainer-image.ts";
 import { engineProgram } from "../engines.ts";
 import { size } from "../output/duration.ts";
 import { shortId } from "../output/engine.ts";
@@ -24,6 +26,7 @@ export function imageCommand(context: Context, finish: Finish): Command {
       "guardloop image build",
       "guardloop image build --agent codex,claude",
       "guardloop image build --from python:3.13 --image my-agent",
+      "guardloop image build --from devcontainer --image my-agent",
     ],
   })
     .option("--image <NAME>", "name of the image")
@@ -39,7 +42,10 @@ export function imageCommand(context: Context, finish: Finish): Command {
     )
     // As it was called before there were four of them.
     .addOption(new Option("--agents <NAMES>").hideHelp())
-    .option("--from <IMAGE>", "build on an image of yours, of Debian's kind, instead")
+    .option(
+      "--from <IMAGE>",
+      "build on an image of yours, of Debian's kind, instead; `devcontainer` for the repository's",
+    )
     .addOption(
       new Option("--source <SOURCE>", "where the base comes from")
         .choices(["auto", "registry", "debian"])
@@ -55,33 +61,36 @@ export function imageCommand(context: Context, finish: Finish): Command {
 
 type Agents = "default" | readonly ImageAgent[];
 
-function parseAgents(text: string | undefined): Agents | undefined {
-  if (text === undefined) return "default";
-  if (text === "none") return [];
+function askedAgents(call: Call): Result<Agents, Failure> {
+  const text = textOption(call, "agent") ?? textOption(call, "agents");
+  if (text === undefined) return ok("default");
+  if (text === "none") return ok([]);
   const names = text.split(",").map((name) => name.trim());
   const known = IMAGE_AGENTS.filter((name) => names.includes(name));
-  return names.every((name) => known.some((one) => one === name)) ? known : undefined;
+  if (names.every((name) => known.some((one) => one === name))) return ok(known);
+  return fail("usage", `--agent ${text} is not understood.`, {
+    cure: `Type --agent with some of ${IMAGE_AGENTS.join(",")}, or --agent none.`,
+  });
 }
 
 async function perform(call: Call): Promise<CommandEnd> {
   const { context } = call;
-  const asked = textOption(call, "agent") ?? textOption(call, "agents");
-  const agents = parseAgents(asked);
-  if (agents === undefined)
-    return fail("usage", `--agent ${asked ?? ""} is not understood.`, {
-      cure: `Type --agent with some of ${IMAGE_AGENTS.join(",")}, or --agent none.`,
-    });
+  const agents = askedAgents(call);
+  if (!agents.ok) return agents;
   const wanted = await wantedHere(call);
   if (!wanted.ok) return wanted;
   const engine = await engineProgram(context, wanted.value.engine);
   if (!engine.ok) return engine;
+  const from = await fromHere(call, engine.value);
+  if (!from.ok) return from;
   const { image: name } = wanted.value;
   const built = await buildImage({
     name,
     engine: engine.value,
     env: context.env,
-    agents,
-    ...baseOf(call),
+    agents: agents.value,
+    source: sourceOf(call),
+    ...(from.value === undefined ? {} : { from: from.value }),
     rebuild: call.options.force === true ? "always" : "when-outdated",
     onProgress: (line) => context.output.progress(line),
     imageDir: join(context.packageRoot, "image"),
@@ -90,6 +99,21 @@ async function perform(call: Call): Promise<CommandEnd> {
   });
   if (built.ok) print(call, { name, engine: engine.value.kind }, built.value);
   return built.ok ? ok(EXIT.done) : built;
+}
+
+function sourceOf(call: Call): "auto" | "registry" | "debian" {
+  const source = textOption(call, "source");
+  return source === "registry" || source === "debian" ? source : "auto";
+}
+
+/** The image to build on; the repository's own one is built first where it is a Dockerfile. */
+async function fromHere(
+  call: Call,
+  engine: ImageEngine,
+): Promise<Result<string | undefined, Failure>> {
+  const from = textOption(call, "from");
+  if (from === undefined || !namesDevcontainer(from)) return ok(from);
+  return devcontainerImage(call.context, engine, from);
 }
 
 function print(
@@ -105,16 +129,6 @@ function print(
     green(built.outcome === "built" ? "Built " : "Up to date: "),
     `${name} in ${engine} (${shortId(built.id)}, ${size(built.sizeBytes)}, from ${built.source})`,
   );
-}
-
-/** Where the image comes from. */
-function baseOf(call: Call): Pick<BuildImageOptions, "source" | "from"> {
-  const source = textOption(call, "source");
-  const from = textOption(call, "from");
-  return {
-    source: source === "registry" || source === "debian" ? source : "auto",
-    ...(from === undefined ? {} : { from }),
-  };
 }
 
 /** The image and the engine that `run` would use here: flag, environment, files, default. */

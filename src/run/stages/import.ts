@@ -220,5 +220,14 @@ export function remarksOf(manifest: Manifest): readonly string[] {
     remarks.push(`The agent ended with status ${manifest.agent.exitCode}.`);
   if (manifest.agent.outcome === "signalled")
     remarks.push(`The agent was ended by ${manifest.agent.signal ?? "a signal"}.`);
-  return remarks;
+  return [...remarks, ...wokenRemarks(manifest)];
+}
+
+function wokenRemarks({ resumed }: Manifest): readonly string[] {
+  const { reminders = 0, afterLimits = 0 } = resumed ?? {};
+  const times = afterLimits === 1 ? "once" : `${afterLimits} times`;
+  return [
+    ...(reminders > 0 ? ["The agent ended without its artifacts and was reminded of them."] : []),
+    ...(afterLimits > 0 ? [`The agent went on ${times} after a limit of its model API.`] : []),
+  ];
 }

@@ -7,6 +7,7 @@ import {
   fieldsField,
   listField,
   objectOnLine,
+  sumOfCounts,
   textField,
   typeOf,
 } from "./json-fields.ts";
@@ -166,10 +167,11 @@ function result(event: Fields, state: State): readonly AgentEvent[] {
     {
       type: "usage",
       // The API counts what was read from the cache or written to it apart.
-      inputTokens:
-        countField(usage, "input_tokens") +
-        countField(usage, "cache_creation_input_tokens") +
+      inputTokens: sumOfCounts(
+        countField(usage, "input_tokens"),
+        countField(usage, "cache_creation_input_tokens"),
         cached,
+      ),
       cachedInputTokens: cached,
       outputTokens: countField(usage, "output_tokens"),
       costUsd: typeof cost === "number" && Number.isFinite(cost) && cost >= 0 ? cost : null,

@@ -43,3 +43,9 @@ export function countField(fields: Fields | undefined, key: string): number {
   const value = fields?.[key];
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }
+
+/** The counts are a program's own, so they may be anything: their sum stays a whole number that can be counted with. */
+export function sumOfCounts(...counts: readonly number[]): number {
+  const all = counts.reduce((before, count) => before + count, 0);
+  return Math.min(all, Number.MAX_SAFE_INTEGER);
+}

@@ -5,6 +5,7 @@ import {
   fieldsField,
   listField,
   objectOnLine,
+  sumOfCounts,
   textField,
   typeOf,
 } from "./json-fields.ts";
@@ -128,14 +129,14 @@ function stepFinish(part: Fields | undefined, state: State): readonly AgentEvent
   state.used = {
     type: "usage",
     // It counts what was read from the cache or written to it apart, and reasoning too.
-    inputTokens: sum(
+    inputTokens: sumOfCounts(
       used.inputTokens,
       countField(tokens, "input"),
       countField(cache, "write"),
       cached,
     ),
-    cachedInputTokens: sum(used.cachedInputTokens, cached),
-    outputTokens: sum(
+    cachedInputTokens: sumOfCounts(used.cachedInputTokens, cached),
+    outputTokens: sumOfCounts(
       used.outputTokens,
       countField(tokens, "output"),
       countField(tokens, "reasoning"),
@@ -146,12 +147,6 @@ function stepFinish(part: Fields | undefined, state: State): readonly AgentEvent
   const told = state.used;
   state.used = NOTHING_USED;
   return [told];
-}
-
-/** The numbers are the program's own, so they may be anything. */
-function sum(...counts: readonly number[]): number {
-  const all = counts.reduce((before, count) => before + count, 0);
-  return Math.min(all, Number.MAX_SAFE_INTEGER);
 }
 
 /** A model whose price it does not know costs 0 to it. */

@@ -103,7 +103,7 @@ describe.each(["codex", "claude", "gemini", "opencode", "command"] as const)(
           const parse = agentAdapter(name).parser();
           return stream.flatMap((line) => parse(line)).every(isWellFormed);
         }),
-        { numRuns: 2000 },
+        { numRuns: 2000, seed: Number(process.env["FC_SEED"] ?? 20_261_130) },
       );
 
       expect(fc.defaultReportMessage(outcome) ?? "").toBe("");

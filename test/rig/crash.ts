@@ -15,8 +15,14 @@ interface Line {
 export const points = (stages: readonly string[]): readonly string[] =>
   stages.flatMap((stage) => [`stage-intent ${stage}`, `stage-done ${stage}`]);
 
+/** These runs have no setup commands, and so no such stage. */
+const WITHOUT_SETUP = STAGES.filter((stage) => stage !== "setup");
+
 /** Points at which the agent is not done yet. */
-export const BEFORE = points(STAGES.slice(0, STAGES.indexOf("agent") + 1)).slice(0, -1);
+export const BEFORE = points(WITHOUT_SETUP.slice(0, WITHOUT_SETUP.indexOf("agent") + 1)).slice(
+  0,
+  -1,
+);
 /** Starts a run and sends it SIGKILL, which nothing can catch, as soon as it tells of this event. */
 export async function killedAt(world: World, point: string): Promise<void> {
   const [type, stage] = point.split(" ");

@@ -43,8 +43,8 @@ function placeOf(error: Error): string {
   return errnoOf(error).startsWith("SQLITE_") ? "The history of runs" : "A file of guardloop's";
 }
 
-/** What programs say when a write of theirs was refused; strerror(3) in the C locale. */
-const PROGRAM_NO_SPACE = /No space left on device|Disk quota exceeded/i;
+/** What programs say when a write of theirs was refused; strerror(3) in the C locale, and what Git says of an index. */
+const PROGRAM_NO_SPACE = /No space left on device|Disk quota exceeded|Out of diskspace/i;
 
 /** A failure of a program whose own words say that the disk is full gets the code for that; others stay as they are. */
 export function withHostFault(found: Failure): Failure {

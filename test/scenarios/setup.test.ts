@@ -117,6 +117,8 @@ describe("what is kept", () => {
     world.commit("Without a .gitignore");
     const agent = `${GOOD_AGENT}
 test -f deps/a && echo more > deps/b && echo mine > own.txt
+# A .gitignore of the agent's outranks every pattern of ours.
+printf '!/deps/\\n!/deps/**\\n' > .gitignore
 git add -f deps/a && git -c user.name=A -c user.email=a@b.invalid commit -q -m "Part"`;
     const ended = await runSetup(
       world,
@@ -127,7 +129,7 @@ git add -f deps/a && git -c user.name=A -c user.email=a@b.invalid commit -q -m "
     expect(ending(ended)).toBe("exit 0");
     const { run } = await show(world);
     const files = world.git("diff", "--name-only", run.base, run.head ?? "").split("\n");
-    expect(files).toEqual(["T1.txt", "deps/a", "docs/TASKS.md", "own.txt"]);
+    expect(files).toEqual([".gitignore", "T1.txt", "deps/a", "docs/TASKS.md", "own.txt"]);
   });
 });
 
@@ -243,16 +245,19 @@ test("two runs at once make one result: the second waits for the first and takes
 test("a stacked run takes the lockfiles of the checkout, never those of the branch it begins at, and the branch gets a finding", async () => {
   using world = makeWorld();
   project(world);
-  const agent = `grep -q shop node_modules/dep/package.json
+  // The result goes after the first run, so that the second, which begins at the branch, has to set up by itself.
+  const agent = `set -e
+grep -q shop node_modules/dep/package.json
 test "$(grep -c evil node_modules/dep/package.json)" = 0
 ${GOOD_AGENT}
-echo '{"name":"shop","evil":1}' > package.json; echo x > sub-$id.lock`;
+echo '{"name":"shop","evil":1}' > package.json; echo x > sub-$id.lock
+rm -rf "${world.state}"/setup/*/results`;
   const ended = await world.run(agent, ["--setup", INSTALL, "--max-tasks", "2", "--keep-going"]);
   expect(ending(ended)).toBe("exit 0");
   const runs = await runsOf(world);
   expect(runs.map(({ state }) => state)).toEqual(["ready", "ready"]);
   expect(new Set(runs.map(({ base }) => base)).size).toBe(2);
-  expect(setupContainers(world)).toHaveLength(1);
+  expect(setupContainers(world)).toHaveLength(2);
   const review = await world.guardloop(["review", runs.at(-1)?.id ?? "", "--json"]);
   expect(review.stdout).toContain("setup-changed");
   const { findings } = JSON.parse(review.stdout);

@@ -24,15 +24,3 @@ export const GUARDED_AGENT = `set -e\n${ONE_COMMIT}${artifacts("echo T1")}`;
 export const WATCHED_AGENT = `set -e\n${ONE_COMMIT}echo bench-pause\nsleep 8\n${artifacts("echo T1")}`;
 
 export const RAW_AGENT = `set -e\n${ONE_COMMIT}git format-patch -q -1 -o /out\n`;
-
-/** So many small commits, as fast as Git makes them. */
-export function manyCommits(count) {
-  return `set -e
-mkdir -p work
-for n in $(seq ${count}); do
-  echo "line $n" >> "work/file-$((n % 20)).txt"
-  git add work
-  git commit -q -m "Change $n" -m "The body of change $n."
-done
-${artifacts("echo T1")}`;
-}

@@ -1,5 +1,5 @@
 // One `guardloop run`, and what its record says about it.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { GUARDLOOP, must } from "./place.js";
@@ -73,6 +73,8 @@ export async function discard(at, repo, runId) {
 export async function guardedWatched(place, options) {
   const { at } = options;
   const counts = join(place.root, "counts");
+  // Of the case before.
+  rmSync(counts, { force: true });
   const env = { ...at.env, NODE_OPTIONS: `--import=${HOOK}`, BENCH_COUNTS: counts };
   const before = diskKib(at.home);
   let during = 0;

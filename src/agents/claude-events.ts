@@ -1,5 +1,5 @@
 import { remember } from "./bounded-map.ts";
-import { causeInWords, causeOfStatus, errorEvent } from "./error-cause.ts";
+import { type SaysErrorsAgain, causeInWords, causeOfStatus, errorOnce } from "./error-cause.ts";
 import {
   type Fields,
   asFields,
@@ -11,18 +11,12 @@ import {
   textField,
   typeOf,
 } from "./json-fields.ts";
+import type { PendingTool } from "./pending-tool.ts";
 import type { AgentEvent } from "./port.ts";
 
-/** A tool whose result has not come yet. */
-type Pending =
-  | { readonly kind: "shell" }
-  | { readonly kind: "file"; readonly path: string }
-  | { readonly kind: "other" };
-
-interface State {
-  readonly pending: Map<string, Pending>;
+interface State extends SaysErrorsAgain {
+  readonly pending: Map<string, PendingTool>;
   session: string | undefined;
-  lastError: string | undefined;
 }
 
 const FILE_TOOLS: ReadonlySet<string> = new Set(["Write", "Edit", "MultiEdit", "NotebookEdit"]);
@@ -86,9 +80,7 @@ function error(
   state: State,
   cause = causeInWords(text, /\bAPI Error: (?:Request rejected \()?(\d{3})\b/),
 ): readonly AgentEvent[] {
-  if (text === state.lastError) return [];
-  state.lastError = text;
-  return [errorEvent(text, cause)];
+  return errorOnce(text, state, cause);
 }
 
 function assistantBlock(block: Fields, event: Fields, state: State): readonly AgentEvent[] {

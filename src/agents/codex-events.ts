@@ -1,5 +1,5 @@
 import { remember } from "./bounded-map.ts";
-import { causeInWords, errorEvent } from "./error-cause.ts";
+import { type SaysErrorsAgain, causeInWords, errorOnce } from "./error-cause.ts";
 import {
   type Fields,
   countField,
@@ -11,10 +11,9 @@ import {
 } from "./json-fields.ts";
 import type { AgentEvent } from "./port.ts";
 
-interface State {
+interface State extends SaysErrorsAgain {
   /** Commands whose start was seen, by item id. */
   readonly started: Map<string, true>;
-  lastError: string | undefined;
 }
 
 /**
@@ -65,9 +64,7 @@ function usage(fields: Fields | undefined): AgentEvent {
 /** A failed turn repeats the error that ended it. */
 function error(message: string | undefined, state: State): readonly AgentEvent[] | undefined {
   if (message === undefined) return undefined;
-  if (message === state.lastError) return [];
-  state.lastError = message;
-  return [errorEvent(message, causeInWords(message, /\bstatus:? (\d{3})\b/))];
+  return errorOnce(message, state, causeInWords(message, /\bstatus:? (\d{3})\b/));
 }
 
 function itemStarted(item: Fields | undefined, state: State): readonly AgentEvent[] | undefined {

@@ -1,5 +1,5 @@
 import { remember } from "./bounded-map.ts";
-import { causeInWords, errorEvent } from "./error-cause.ts";
+import { type SaysErrorsAgain, causeInWords, errorOnce } from "./error-cause.ts";
 import {
   type Fields,
   countField,
@@ -8,19 +8,13 @@ import {
   textField,
   typeOf,
 } from "./json-fields.ts";
+import type { PendingTool } from "./pending-tool.ts";
 import type { AgentEvent } from "./port.ts";
 
-/** A tool whose result has not come yet. */
-type Pending =
-  | { readonly kind: "shell" }
-  | { readonly kind: "file"; readonly path: string }
-  | { readonly kind: "other" };
-
-interface State {
-  readonly pending: Map<string, Pending>;
+interface State extends SaysErrorsAgain {
+  readonly pending: Map<string, PendingTool>;
   /** Words of the model that came in pieces. */
   words: string;
-  lastError: string | undefined;
 }
 
 /** Pieces of one message that are put together; more than this is told as several. */
@@ -123,9 +117,7 @@ function exitCodeIn(output: string): number | null {
 /** Every new attempt and the result repeat what went wrong. */
 function error(text: string | undefined, state: State): readonly AgentEvent[] | undefined {
   if (text === undefined) return undefined;
-  if (text === state.lastError) return [];
-  state.lastError = text;
-  return [errorEvent(text, causeOf(text))];
+  return errorOnce(text, state, causeOf(text));
 }
 
 /** Of a limit the program says so in words of its own; a key that is not valid has the status 400 and says so in the API's. */

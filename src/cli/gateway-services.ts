@@ -3,7 +3,6 @@ import type { Settings } from "../config/settings.ts";
 import { type Failure, fail } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
 import { loginNotice } from "../gateway/credentials/logins.ts";
-import { readCredential } from "../gateway/credentials/read-credential.ts";
 import { parseReference } from "../gateway/credentials/reference.ts";
 import { createInvocationMeter } from "../gateway/meter/meter.ts";
 import { withOwnPrices } from "../gateway/meter/price-table.ts";
@@ -42,6 +41,7 @@ export async function prepareGateway(
     const text = settings.credential[chosen.value.provider] ?? "none";
     const reference = parseReference(text);
     if (!reference.ok) return fail("config-invalid", reference.error);
+    const { readCredential } = await import("../gateway/credentials/read-credential.ts");
     const read = await readCredential(reference.value, {
       env: context.env,
       provider: chosen.value.provider,

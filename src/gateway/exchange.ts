@@ -11,6 +11,7 @@ import { isObject, textOf } from "./providers/json.ts";
 import type { Headers, Provider, Route } from "./providers/provider.ts";
 import { type Refusal, answerRefusal, refusal, upstreamFailure } from "./refusal.ts";
 import { type CheckedBody, readBody } from "./request-body.ts";
+import { NOTHING_SENT } from "./nothing-sent.ts";
 import type { HeldRoom, Room } from "./room.ts";
 import { shownTarget } from "./target.ts";
 import type { Upstream } from "./upstream.ts";
@@ -46,15 +47,6 @@ interface Ready {
   readonly headers: Headers;
   readonly admitted: AdmittedRequest;
 }
-
-const NOTHING = {
-  requestBytes: 0,
-  responseBytes: 0,
-  model: null,
-  tokens: null,
-  costUsd: null,
-  firstByteMs: null,
-} as const;
 
 /** One request from its head to its line in the record. Never rejects. */
 export async function exchange(
@@ -153,7 +145,7 @@ async function send(
   const tokens = isModel ? sent.tokens : null;
   if (sent.reached === "no") {
     admitted.withdrawn();
-    return { ...NOTHING, ...told(sent), model };
+    return { ...NOTHING_SENT, ...told(sent), model };
   }
   const requestBytes = ready.body?.bytes.length ?? 0;
   const costUsd = admitted.used({ model, tokens });
@@ -174,7 +166,7 @@ function told({ status, outcome, reason, responseBytes, firstByteMs }: Sent) {
 }
 
 function refused(why: Refusal | "cut", response: ServerResponse): Ending {
-  if (why === "cut") return { ...NOTHING, status: null, outcome: "cut", reason: null };
+  if (why === "cut") return { ...NOTHING_SENT, status: null, outcome: "cut", reason: null };
   answerRefusal(response, why);
-  return { ...NOTHING, status: why.status, outcome: why.outcome, reason: why.reason };
+  return { ...NOTHING_SENT, status: why.status, outcome: why.outcome, reason: why.reason };
 }

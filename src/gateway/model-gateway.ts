@@ -1,10 +1,10 @@
-import { chmod } from "node:fs/promises";
-import { type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { listenOnSocket } from "./listen-on-socket.ts";
+import { NOTHING_SENT } from "./nothing-sent.ts";
+import { type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { EgressEntry, GatewaySpec } from "../core/egress.ts";
 import { NO_EGRESS, withEntry } from "../core/egress-totals.ts";
 import type { ProxySettings } from "../core/environment.ts";
-import { errnoOf } from "../core/errno.ts";
 import { type Failure, fail } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
 import { type GatewayContext, exchange } from "./exchange.ts";
@@ -82,12 +82,12 @@ export async function openModelGateway(
   };
   const open = gatewayServer(limits, spec.maxRequestBytes, { onRequest, onRefused });
   const socketPath = join(options.directory, SOCKET_NAMES.model);
-  const problem = await listen(open.server, socketPath);
-  if (problem !== undefined) {
+  const listening = await listenOnSocket(open.server, socketPath);
+  if (!listening.ok) {
     await dispatcher.destroy();
     return fail(
       "gateway-failed",
-      `The gateway's socket ${socketPath} cannot be made (${problem}).`,
+      `The gateway's socket ${socketPath} cannot be made (${listening.error}).`,
     );
   }
   return ok({
@@ -138,31 +138,7 @@ function refusedEntry(
     status,
     outcome,
     reason,
-    requestBytes: 0,
-    responseBytes: 0,
-    model: null,
-    tokens: null,
-    costUsd: null,
-    firstByteMs: null,
+    ...NOTHING_SENT,
     totalMs: 0,
   };
-}
-
-/** @returns the system's name of the problem. */
-async function listen(server: Server, path: string): Promise<string | undefined> {
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(path, () => {
-        server.off("error", reject);
-        resolve();
-      });
-    });
-    // Connecting takes write permission; the directory keeps others out.
-    await chmod(path, 0o666);
-    return undefined;
-  } catch (error) {
-    server.close();
-    return errnoOf(error);
-  }
 }

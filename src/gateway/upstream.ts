@@ -5,6 +5,7 @@ import { type Dispatcher, EnvHttpProxyAgent } from "undici";
 import type { ProxySettings } from "../core/environment.ts";
 import { errnoOf } from "../core/errno.ts";
 import { type Result, err, ok } from "../core/result.ts";
+import { proxyAddress } from "./proxy-address.ts";
 
 const LARGEST_CA_FILE = 4 * 1024 * 1024;
 const LARGEST_HEADER = 64 * 1024;
@@ -42,10 +43,12 @@ export async function openUpstream(options: UpstreamOptions): Promise<Result<Ups
   const trusted = await trust(proxy.caFiles);
   if (!trusted.ok) return trusted;
   const isNear = ON_THIS_HOST.test(hostname);
-  const proxies = [proxy.httpsProxy, proxy.httpProxy].map((text) => proxyAddress(text));
+  const proxies = [proxy.httpsProxy, proxy.httpProxy].map((text) =>
+    text === undefined ? undefined : proxyAddress(text, "HTTPS_PROXY or HTTP_PROXY"),
+  );
   const unusable = proxies.find((one) => one !== undefined && !one.ok);
   if (!isNear && unusable?.ok === false) return unusable;
-  const [httpsProxy, httpProxy] = proxies.map((one) => (one?.ok === true ? one.value : ""));
+  const [httpsProxy, httpProxy] = proxies.map((one) => (one?.ok === true ? one.value.href : ""));
   const tls = { ...trusted.value, timeout: CONNECT_MS };
   const dispatcher = new EnvHttpProxyAgent({
     // Empty texts, so that undici does not look into the environment itself.
@@ -61,18 +64,6 @@ export async function openUpstream(options: UpstreamOptions): Promise<Result<Ups
     allowH2: false,
   });
   return ok({ origin, host, basePath: pathname.replace(/\/+$/, ""), dispatcher });
-}
-
-/** HTTP proxies alone. The address may hold a password and is not repeated. */
-function proxyAddress(text: string | undefined): Result<string, string> | undefined {
-  if (text === undefined) return undefined;
-  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  const usable = URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);
-  return usable
-    ? ok(address)
-    : err(
-        "The proxy in HTTPS_PROXY or HTTP_PROXY is not an address that begins with http:// or https://.",
-      );
 }
 
 /** Node's own certificates and those of the files; made once, since taking them in is slow. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { EgressEntry } from "../../src/core/egress.ts";
 import { sumOf } from "../../src/core/egress-totals.ts";
-import { egressLog } from "../../src/run/logs/egress-log.ts";
+import { egressFile } from "../../src/run/egress/egress-file.ts";
 import { directory } from "./rig.ts";
 
 const ENTRY: EgressEntry = {
@@ -31,7 +31,7 @@ test("the record is one JSON object a line, whatever the container wrote", async
   const path = join(at.path, "egress.jsonl");
   const odd = { ...ENTRY, path: '/v1/\n{"version":1}\u2028\u001b[31m', model: 'm"}\r\n' };
   {
-    await using log = egressLog({ path, limitBytes: 1024 * 1024, onTrouble: () => undefined });
+    await using log = egressFile({ path, limitBytes: 1024 * 1024, onTrouble: () => undefined });
     log.add(odd);
     log.add(ENTRY);
     await log.settle();
@@ -48,7 +48,7 @@ test("the record is one JSON object a line, whatever the container wrote", async
 test("it stays within its limit, keeps beginning and end, and says what is missing", async () => {
   using at = directory();
   const path = join(at.path, "egress.jsonl");
-  await using log = egressLog({ path, limitBytes: 16 * 1024, onTrouble: () => undefined });
+  await using log = egressFile({ path, limitBytes: 16 * 1024, onTrouble: () => undefined });
   for (let index = 0; index < 500; index += 1) log.add({ ...ENTRY, requestBytes: index });
   await log.settle();
   const text = readFileSync(path, "utf8");

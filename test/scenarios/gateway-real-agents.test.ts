@@ -1,7 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { SEARCH_INSIDE, filesHolding, reversed } from "../rig/canary.ts";
+import { ARTIFACTS, MARK_DONE } from "../rig/hosted-agent/whole-task.ts";
 import { type ModelApi, type ModelStep, startModelApi } from "../rig/model-api/model-api.mjs";
 import { type Ended, type World, makeWorld } from "../rig/world.ts";
 
@@ -17,8 +19,6 @@ const PROGRAMS = {
 } as const;
 type Program = keyof typeof PROGRAMS;
 
-const MARK_DONE = `awk '/^## /{here=($2=="T1")} here && /^Status: ready/{sub("ready","done")} {print}' docs/TASKS.md > "$TMPDIR/plan" && cat "$TMPDIR/plan" > docs/TASKS.md`;
-const ARTIFACTS = `echo T1 > "$GUARDLOOP_ARTIFACTS/selected-task-id.txt" && echo "Add the first file" > "$GUARDLOOP_ARTIFACTS/last-commit-message.txt"`;
 const SEARCH = Buffer.from(SEARCH_INSIDE).toString("base64");
 const WHOLE_TASK: readonly ModelStep[] = [
   { say: "I read the plan.", run: "cat docs/TASKS.md" },
@@ -94,7 +94,6 @@ async function expectNoTrace(world: World, runId: string): Promise<void> {
   expect(filesHolding(world.state, KEY)).toEqual([]);
   const archive = join(world.root, "run.tar.gz");
   await world.guardloop(["export", runId, "--output", archive]);
-  const { execFileSync } = await import("node:child_process");
   expect(execFileSync("tar", ["-xzOf", archive]).includes(KEY)).toBe(false);
   const argv = JSON.parse(readFileSync(join(world.state, "runs", runId, "container.json"), "utf8"));
   expect(argv.argv.join(" ")).toContain("--network none");

@@ -12,6 +12,7 @@ import {
   reported,
   runHosted,
 } from "../rig/hosted-agent/run-hosted.ts";
+import { ARTIFACTS, MARK_DONE } from "../rig/hosted-agent/whole-task.ts";
 import type { ModelStep } from "../rig/model-api/model-api.mjs";
 import {
   type Ended,
@@ -24,8 +25,6 @@ import {
 
 const BOTH = ["codex", "claude"] as const;
 
-const MARK_DONE = `awk '/^## /{here=($2=="T1")} here && /^Status: ready/{sub("ready","done")} {print}' docs/TASKS.md > "$TMPDIR/plan" && cat "$TMPDIR/plan" > docs/TASKS.md`;
-const ARTIFACTS = `echo T1 > "$GUARDLOOP_ARTIFACTS/selected-task-id.txt" && echo "Add the first file" > "$GUARDLOOP_ARTIFACTS/last-commit-message.txt"`;
 const WHOLE_TASK: readonly ModelStep[] = [
   // An agent that says its key aloud: what is written down of it has the variable's name instead.
   { say: `I look at the file. My key is ${KEY}.`, run: "cat src/app.txt" },

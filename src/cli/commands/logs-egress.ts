@@ -1,17 +1,15 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { EgressTotals } from "../../core/egress.ts";
 import { NO_EGRESS, withEntry } from "../../core/egress-totals.ts";
 import { egressTail } from "../../run/egress/read-egress.ts";
 import type { Call } from "../define.ts";
+import { followRun } from "../follow-run.ts";
 import { egressText, entryLine } from "../output/egress.ts";
 import { dim } from "../output/text.ts";
 import type { WithRun } from "../with-run.ts";
 
-const POLL_MS = 300;
-
 /** Prints the requests of a run, and with --follow those that come; their sum at the end, for people. */
 export async function printEgress(call: Call, path: string, at: WithRun): Promise<void> {
-  const { output, interrupt } = call.context;
+  const { output } = call.context;
   await using tail = egressTail(path);
   let totals: EgressTotals = NO_EGRESS;
   const more = async (): Promise<void> => {
@@ -21,13 +19,7 @@ export async function printEgress(call: Call, path: string, at: WithRun): Promis
       else output.result(...entryLine(entry));
     }
   };
-  await more();
-  const isRunning = (): boolean => at.history.run(at.run.id)?.state === "running";
-  while (call.options.follow === true && isRunning() && !interrupt.aborted) {
-    await delay(POLL_MS, undefined, { signal: interrupt }).catch(() => undefined);
-    await more();
-  }
-  await more();
+  await followRun(call, at, more);
   if (call.format === "json") return;
   if (totals.requests === 0) output.progress(nothing(at));
   else output.result(dim(egressText(totals)));

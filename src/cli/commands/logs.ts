@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { setTimeout as delay } from "node:timers/promises";
 import { StringDecoder } from "node:string_decoder";
 import type { Command } from "commander";
 import { EXIT } from "../../core/failures.ts";
@@ -9,11 +8,10 @@ import { logFollower } from "../../run/logs/log-follower.ts";
 import { type RunPaths, runPaths } from "../../run/paths.ts";
 import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define } from "../define.ts";
+import { followRun, isRunning } from "../follow-run.ts";
 import { refuseRemovedRecord } from "../output/record-removed.ts";
 import { type WithRun, withRun } from "../with-run.ts";
 import { printEgress } from "./logs-egress.ts";
-
-const POLL_MS = 300;
 
 export function logsCommand(context: Context, finish: Finish): Command {
   const command = define({
@@ -71,7 +69,7 @@ async function printEvents({ context: { output } }: Call, paths: RunPaths): Prom
 }
 
 async function printLog(call: Call, paths: RunPaths, at: WithRun): Promise<void> {
-  const { output, interrupt } = call.context;
+  const { output } = call.context;
   const file = wantedLog(call, paths);
   const decoder = new StringDecoder("utf8");
   const isRaw = call.options.raw === true && output.goesTo === "elsewhere";
@@ -90,13 +88,7 @@ async function printLog(call: Call, paths: RunPaths, at: WithRun): Promise<void>
       for (const line of lines) output.result(line.replace(/\r$/, ""));
     }
   };
-  await more();
-  const isRunning = (): boolean => at.history.run(at.run.id)?.state === "running";
-  while (call.options.follow === true && isRunning() && !interrupt.aborted) {
-    await delay(POLL_MS, undefined, { signal: interrupt }).catch(() => undefined);
-    await more();
-  }
-  await more();
+  await followRun(call, at, more);
   if (rest !== "") output.result(rest);
-  if (isEmpty) output.progress(`Run ${at.run.id} has no output${isRunning() ? " yet" : ""}.`);
+  if (isEmpty) output.progress(`Run ${at.run.id} has no output${isRunning(at) ? " yet" : ""}.`);
 }

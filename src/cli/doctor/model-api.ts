@@ -2,7 +2,6 @@ import type { AgentAdapter } from "../../agents/port.ts";
 import type { Settings } from "../../config/settings.ts";
 import { readVersions } from "../../engine/image/versions.ts";
 import { loginNotice } from "../../gateway/credentials/logins.ts";
-import { readCredential } from "../../gateway/credentials/read-credential.ts";
 import { parseReference } from "../../gateway/credentials/reference.ts";
 import type { Credential } from "../../gateway/port.ts";
 import { type ChosenProvider, chooseProvider } from "../../run/choice/provider.ts";
@@ -29,6 +28,7 @@ export async function modelApiChecks(
   const reference = parseReference(settings.credential[provider] ?? "none");
   if (!reference.ok) return [];
   const notices: string[] = [];
+  const { readCredential } = await import("../../gateway/credentials/read-credential.ts");
   const credential = await readCredential(reference.value, {
     env: context.env,
     provider,

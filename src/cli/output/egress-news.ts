@@ -1,4 +1,5 @@
 import type { EgressEntry } from "../../core/egress.ts";
+import { isLimitStatus, isRefusedCredential } from "../../core/egress-totals.ts";
 
 /** An agent that tries again and again must not fill the terminal. */
 const MOST_A_RUN = 20;
@@ -24,8 +25,8 @@ function inWords({ outcome, status, host, reason }: EgressEntry): string | undef
   if (outcome === "refused") return `refused a request: ${reason ?? host}`;
   if (outcome === "failed") return `a request failed: ${reason ?? host}`;
   if (outcome !== "answered" || status === null) return undefined;
-  if (status === 401 || status === 403) return `${host} refused the credential (${status})`;
+  if (isRefusedCredential(status)) return `${host} refused the credential (${status})`;
   if (status === 429) return `${host} limits how much may be asked (429)`;
-  if (status === 503 || status === 529) return `${host} is overloaded (${status})`;
+  if (isLimitStatus(status)) return `${host} is overloaded (${status})`;
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { NETWORK_MODES } from "../../core/network.ts";
+import { DAY_MINUTES, minutesUpTo } from "../minutes.ts";
 import { setting } from "../setting.ts";
 import { sizeSchema } from "../size.ts";
 import { repositoryPath } from "../text-schemas.ts";
@@ -20,19 +21,15 @@ export const networkMode = setting({
   loosening: { when: "unless it is none", test: (mode) => mode !== "none" },
 });
 
-/** Fractions are allowed; a week is the end. */
-const minutes = z
-  .number()
-  .positive()
-  .max(7 * 24 * 60);
+/** A week is the end. */
+const minutes = minutesUpTo(7 * DAY_MINUTES);
 
 export const wallMinutes = setting({
   key: "limits.wall_minutes",
   guard: "GUARD_WALL_MINUTES",
   flag: { name: "--wall-minutes", takes: "N" },
   kind: "number",
-  schema: minutes,
-  expects: "minutes, more than 0 and at most 10080",
+  ...minutes,
   standard: 60,
   description: "Minutes after which the agent is ended, whatever it does.",
   loosening: { when: "above 60", test: (limit) => limit > 60 },
@@ -43,8 +40,7 @@ export const idleMinutes = setting({
   guard: "GUARD_IDLE_MINUTES",
   flag: { name: "--idle-minutes", takes: "N" },
   kind: "number",
-  schema: minutes,
-  expects: "minutes, more than 0 and at most 10080",
+  ...minutes,
   standard: 15,
   description: "Minutes without any output after which the agent is ended.",
   loosening: { when: "above 15", test: (limit) => limit > 15 },
@@ -68,8 +64,7 @@ export const completionMinutes = setting({
   guard: "GUARD_COMPLETION_MINUTES",
   flag: { name: "--completion-minutes", takes: "N" },
   kind: "number",
-  schema: minutes,
-  expects: "minutes, more than 0 and at most 10080",
+  ...minutes,
   standard: 5,
   description: "Minutes an agent that is done, and then the export of its work, may take to end.",
   loosening: { when: "above 5", test: (limit) => limit > 5 },

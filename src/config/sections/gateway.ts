@@ -36,14 +36,17 @@ function isUpstream(text: string): boolean {
   return username === "" && password === "" && search === "" && hash === "";
 }
 
+/** What differs from provider to provider. */
+interface OfProvider {
+  readonly flag: `--${string}`;
+  readonly guard: `GUARD_${string}`;
+  readonly standard: string;
+  readonly description: string;
+}
+
 function upstreamSetting<const Name extends string>(
   name: Name,
-  of: {
-    readonly flag: `--${string}`;
-    readonly guard: `GUARD_${string}`;
-    readonly standard: string;
-    readonly description: string;
-  },
+  of: OfProvider,
 ) {
   return setting({
     key: `upstream.${name}`,
@@ -95,12 +98,7 @@ const REFERENCE =
 
 function credentialSetting<const Name extends string>(
   name: Name,
-  of: {
-    readonly flag: `--${string}`;
-    readonly guard: `GUARD_${string}`;
-    readonly standard: string;
-    readonly description: string;
-  },
+  of: OfProvider,
 ) {
   return setting({
     key: `credential.${name}`,

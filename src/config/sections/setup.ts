@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DAY_MINUTES, minutesUpTo } from "../minutes.ts";
 import { setting } from "../setting.ts";
 import { oneLine, repositoryPath } from "../text-schemas.ts";
 
@@ -104,11 +105,7 @@ export const setupMinutes = setting({
   guard: "GUARD_SETUP_MINUTES",
   flag: { name: "--setup-minutes", takes: "N" },
   kind: "number",
-  schema: z
-    .number()
-    .positive()
-    .max(24 * 60),
-  expects: "minutes, more than 0 and at most 1440",
+  ...minutesUpTo(DAY_MINUTES),
   standard: 30,
   description: "Minutes that all setup commands together may take.",
   loosening: { when: "above 30", test: (limit) => limit > 30 },

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DAY_MINUTES, minutesUpTo } from "../minutes.ts";
 import { setting } from "../setting.ts";
 import { oneLine } from "../text-schemas.ts";
 
@@ -30,11 +31,7 @@ export const validateMinutes = setting({
   guard: "GUARD_VALIDATE_MINUTES",
   flag: { name: "--validate-minutes", takes: "N" },
   kind: "number",
-  schema: z
-    .number()
-    .positive()
-    .max(24 * 60),
-  expects: "minutes, more than 0 and at most 1440",
+  ...minutesUpTo(DAY_MINUTES),
   standard: 15,
   description: "Minutes each validation command may take, unless it names its own.",
   loosening: { when: "above 15", test: (limit) => limit > 15 },

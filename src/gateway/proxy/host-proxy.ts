@@ -1,12 +1,12 @@
-import { chmod } from "node:fs/promises";
-import { type IncomingMessage, STATUS_CODES, type Server, createServer } from "node:http";
+import { type IncomingMessage, STATUS_CODES, createServer } from "node:http";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import type { EgressEntry } from "../../core/egress.ts";
 import { NO_EGRESS, withEntry } from "../../core/egress-totals.ts";
-import { errnoOf } from "../../core/errno.ts";
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, err, ok } from "../../core/result.ts";
+import { listenOnSocket } from "../listen-on-socket.ts";
+import { NOTHING_SENT } from "../nothing-sent.ts";
 import type { EgressSink, OpenGateway } from "../port.ts";
 import { SOCKET_NAMES, removeSockets } from "../socket-place.ts";
 import { isAllowed, readTarget } from "./host-rules.ts";
@@ -83,8 +83,12 @@ export async function openHostProxy(
     void answer(client, 400, "This is no HTTP request.");
   });
   const socketPath = join(options.directory, SOCKET_NAMES.proxy);
-  const listening = await listen(server, socketPath);
-  if (!listening.ok) return listening;
+  const listening = await listenOnSocket(server, socketPath);
+  if (!listening.ok)
+    return fail(
+      "gateway-failed",
+      `The proxy to allowed hosts could not be opened at ${socketPath} (${listening.error}).`,
+    );
   return ok({
     socketPath,
     totals: () => totals,
@@ -96,24 +100,6 @@ export async function openHostProxy(
       await removeSockets(options.directory, "proxy");
     },
   });
-}
-
-async function listen(server: Server, socketPath: string): Promise<Result<void, Failure>> {
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(socketPath, () => resolve());
-    });
-    // The container's user may be another than ours; who may reach it is decided by the directory and the mount.
-    await chmod(socketPath, 0o666);
-    return ok(undefined);
-  } catch (error) {
-    server.close();
-    return fail(
-      "gateway-failed",
-      `The proxy to allowed hosts could not be opened at ${socketPath} (${errnoOf(error)}).`,
-    );
-  }
 }
 
 interface Serving extends HostProxyOptions {
@@ -224,12 +210,7 @@ function entryOf(
     status,
     outcome: "refused",
     reason: why,
-    requestBytes: 0,
-    responseBytes: 0,
-    model: null,
-    tokens: null,
-    costUsd: null,
-    firstByteMs: null,
+    ...NOTHING_SENT,
     totalMs: 0,
     ...rest,
   };

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import type { ProxySettings } from "../../core/environment.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { errnoOf } from "../../core/errno.ts";
+import { proxyAddress } from "../proxy-address.ts";
 import { type NoWay, type OpenWay, SYSTEM, TLS_PORT, directly } from "./outward.ts";
 
 /** From the first byte to the answer on CONNECT. */
@@ -28,15 +29,13 @@ export function hostsProxy({
   noProxy,
 }: Pick<ProxySettings, "httpsProxy" | "noProxy">): Result<HostsProxy | undefined, string> {
   if (httpsProxy === undefined) return ok(undefined);
-  const text = httpsProxy.includes("://") ? httpsProxy : `http://${httpsProxy}`;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.hostname === "")
-    return err("The proxy in HTTPS_PROXY is not an address that begins with http:// or https://.");
+  const url = proxyAddress(httpsProxy, "HTTPS_PROXY");
+  if (!url.ok) return url;
   const except = noProxy
     .split(/[\s,]+/)
     .filter((one) => one !== "")
     .map((one) => one.toLowerCase().replace(/^\*?\./, ""));
-  return ok({ url, except });
+  return ok({ url: url.value, except });
 }
 
 /** The way out of this host: its own proxy where it has one, except for the names that go without, else directly. */

@@ -1,9 +1,8 @@
 import type { EgressEntry } from "../../core/egress.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { boundedLog } from "../logs/bounded-log.ts";
-import { jsonMark } from "../logs/cut-mark.ts";
 import type { Redactor } from "../logs/redactor.ts";
 import type { RunServices } from "../services.ts";
+import { egressFile } from "./egress-file.ts";
 
 /** Writes down and tells of each request through a gateway of a run. */
 export interface EgressLog extends AsyncDisposable {
@@ -16,10 +15,10 @@ export interface EgressLog extends AsyncDisposable {
  */
 export function egressLog(services: RunServices, runId: string, redactor: Redactor): EgressLog {
   let isTold = false;
-  const log = boundedLog({
+  const file = egressFile({
     path: services.paths.egress,
     limitBytes: LIMITS.egressLogBytes,
-    mark: jsonMark(services.now),
+    now: services.now,
     onTrouble(reason): void {
       if (isTold) return;
       isTold = true;
@@ -30,12 +29,12 @@ export function egressLog(services: RunServices, runId: string, redactor: Redact
   return {
     add(entry): void {
       const clean = redactor.data(entry);
-      log.add(Buffer.from(`${JSON.stringify(clean)}\n`));
+      file.add(clean);
       services.report({ type: "egress", runId, entry: clean });
     },
     async [Symbol.asyncDispose](): Promise<void> {
-      await log.settle();
-      await log[Symbol.asyncDispose]();
+      await file.settle();
+      await file[Symbol.asyncDispose]();
     },
   };
 }

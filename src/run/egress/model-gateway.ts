@@ -1,9 +1,8 @@
-import type { EgressEntry, EgressTotals } from "../../core/egress.ts";
+import type { EgressEntry } from "../../core/egress.ts";
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { RunSpec } from "../../core/run-spec.ts";
 import { createMeter } from "../../gateway/meter/meter.ts";
-import { openModelGateway } from "../../gateway/model-gateway.ts";
 import type { LimitSeen } from "../../gateway/port.ts";
 import type { OutsideClocks } from "../container/watched-container.ts";
 import type { RunServices } from "../services.ts";
@@ -12,7 +11,6 @@ import { socketsOf } from "./sockets.ts";
 /** The gateway of one run, open while its agent works. */
 export interface RunGateway extends AsyncDisposable {
   readonly socketPath: string;
-  readonly totals: () => EgressTotals;
   /** The sentence that says which budget is used up; undefined while none is. */
   readonly exhausted: () => string | undefined;
   /** From now on a used-up budget ends the agent, and with `--wait-for-limit` a rate limit holds its clocks. */
@@ -46,21 +44,20 @@ export async function openRunGateway(
     const { waitMs } = meter.limitState();
     if (gateway.waitForLimit === "on" && waitMs !== null) clocks?.holdFor(waitMs);
   };
+  // Only here: its HTTP client is most of what a program without a gateway would load for nothing.
+  const { openModelGateway } = await import("../../gateway/model-gateway.ts");
   const opened = await openModelGateway({
     directory: sockets.value.directory,
     spec: gateway,
     credential: shared.credentialOf(gateway) ?? undefined,
     meter: { ...meter, sawLimit },
-    sink: {
-      add: onEntry,
-    },
+    sink: { add: onEntry },
     proxy: services.env.proxy,
     now: services.now,
   });
   if (!opened.ok) return opened;
   return ok({
     socketPath: opened.value.socketPath,
-    totals: () => opened.value.totals(),
     exhausted: () => meter.exhausted(),
     watch(those): void {
       clocks = those;

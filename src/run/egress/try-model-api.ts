@@ -1,10 +1,10 @@
 import { request } from "node:http";
 import type { EgressEntry } from "../../core/egress.ts";
+import { isRefusedCredential } from "../../core/egress-totals.ts";
 import type { HostEnvironment } from "../../core/environment.ts";
 import { type Failure, fail } from "../../core/failures.ts";
 import { type ProviderName, clientBasePath } from "../../core/network.ts";
 import { type Result, ok } from "../../core/result.ts";
-import { openModelGateway } from "../../gateway/model-gateway.ts";
 import type { Credential, Meter } from "../../gateway/port.ts";
 import { socketsOf } from "./sockets.ts";
 
@@ -42,6 +42,7 @@ export async function tryModelApi(at: TryModelApi): Promise<Result<Tried, Failur
   const sockets = await socketsOf(at, `doctor-${process.pid}`);
   if (!sockets.ok) return sockets;
   let entry: EgressEntry | undefined;
+  const { openModelGateway } = await import("../../gateway/model-gateway.ts");
   const opened = await openModelGateway({
     spec: { provider, upstream, serverTools: [], maxRequestBytes: MOST_REQUEST_BYTES },
     directory: sockets.value.directory,
@@ -70,7 +71,7 @@ function judge(
     return unreachable(`${host} did not answer within ${at.deadlineMs / 1000} seconds.`);
   if (entry !== undefined && entry.outcome !== "answered")
     return unreachable(entry.reason ?? `${host} gave no answer.`);
-  if (status === 401 || status === 403) return unauthenticated(at, host, status);
+  if (isRefusedCredential(status)) return unauthenticated(at, host, status);
   return ok({ kind: status >= 200 && status < 300 ? "accepted" : "unknown", status });
 }
 

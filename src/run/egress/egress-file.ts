@@ -1,9 +1,9 @@
 import type { EgressEntry } from "../../core/egress.ts";
 import type { EgressSink } from "../../gateway/port.ts";
-import { type LogLoss, boundedLog } from "./bounded-log.ts";
-import { jsonMark } from "./cut-mark.ts";
+import { type LogLoss, boundedLog } from "../logs/bounded-log.ts";
+import { jsonMark } from "../logs/cut-mark.ts";
 
-export interface EgressLogOptions {
+export interface EgressFileOptions {
   /** egress.jsonl of the run's record. */
   readonly path: string;
   readonly limitBytes: number;
@@ -13,7 +13,7 @@ export interface EgressLogOptions {
 }
 
 /** Where a run's requests are written down, one JSON object a line, in the order in which they ended. */
-export interface EgressLog extends EgressSink, AsyncDisposable {
+export interface EgressFile extends EgressSink, AsyncDisposable {
   /** Everything is on disk, or the disk is given up. */
   settle(): Promise<void>;
   /** What of it is missing; the totals count it all the same. */
@@ -24,7 +24,7 @@ export interface EgressLog extends EgressSink, AsyncDisposable {
  * Stays within its limit as the agent's logs do: its middle is cut and marked by a line of `"type":"cut"`. Texts of the
  * container are in it as they came, bounded by the gateway; JSON keeps them within their line.
  */
-export function egressLog(options: EgressLogOptions): EgressLog {
+export function egressFile(options: EgressFileOptions): EgressFile {
   const { path, limitBytes, onTrouble, now = () => new Date() } = options;
   const log = boundedLog({ path, limitBytes, onTrouble, mark: jsonMark(now) });
   return {

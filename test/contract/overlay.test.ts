@@ -12,7 +12,7 @@ function onReal(kind: "docker" | "podman"): void {
   const program = findProgram(kind, process.env["PATH"] ?? "");
   const answers = program !== undefined && asks(program, "image", "inspect", "guardloop-agent");
   if (answers) {
-    overlayContract(kind, () => ({ kind, program, runtime: "" }));
+    overlayContract(kind, "real", () => ({ kind, program, runtime: "" }));
     return;
   }
   if (process.env.CI !== "true")
@@ -39,7 +39,7 @@ describe.skipIf(!isRoot)("as root", () => {
       for (const world of Object.values(worlds)) world[Symbol.dispose]();
     });
     for (const kind of ["docker", "podman"] as const)
-      overlayContract(`the scripted ${kind}`, () => ({
+      overlayContract(`the scripted ${kind}`, "scripted", () => ({
         kind,
         program: join(worlds[kind]?.bin ?? "", kind),
         runtime: "",

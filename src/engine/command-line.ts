@@ -1,9 +1,10 @@
-import { type Failure, failure } from "../core/failures.ts";
+import { type Failure, fail, failure } from "../core/failures.ts";
 import { type Result, err, ok } from "../core/result.ts";
 import type { Exit } from "../process/command.ts";
 import { ENGINE_NAMES, type EngineClient, engineFailure } from "./client.ts";
 import { inspectImage } from "./inspect-image.ts";
 import { namelessImages, removeNamelessImage } from "./nameless-images.ts";
+import { overlayProblem } from "./overlay-mount.ts";
 import type { Engine, EngineFacts, FollowFrom, FollowedEnd, OutputSink } from "./port.ts";
 import { runArguments } from "./posture.ts";
 import { type PrintedStats, containerStats } from "./stats.ts";
@@ -81,6 +82,9 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
     image: (name) => inspectImage(client, name),
     argv: (spec) => [client.program, ...runArguments(kind, spec)],
     async run(spec, sink, environment) {
+      const problem = spec.overlays?.map(overlayProblem).find((one) => one !== undefined);
+      if (problem !== undefined)
+        return fail("container-failed", `The container cannot be started because ${problem}.`);
       const since = now();
       const start = performance.now();
       const stderr = endOf(KEPT_BYTES);

@@ -22,6 +22,23 @@ export interface Mount {
   readonly access: "ro" | "rw";
 }
 
+/**
+ * A copy-on-write view of directories of guardloop's own, all absolute on the host: the container sees `lower` and
+ * writes to `upper` alone. Owners, modes and inode numbers are those of the layer a file comes from. What `upper` holds
+ * afterwards is the kernel's notation: device files 0/0 for what is gone, `trusted.overlay.*` attributes for the rest.
+ */
+export interface OverlayMount {
+  readonly role: "workspace";
+  /** Uppermost first. Never changed while a container runs. */
+  readonly lower: readonly string[];
+  /** Its owner and mode are those of the target. */
+  readonly upper: string;
+  /** Empty, on the file system of `upper`, the kernel's own; what it leaves there only root can remove. */
+  readonly work: string;
+  /** Absolute path in the container. */
+  readonly target: string;
+}
+
 /** Everything a container is started with; frozen in the run spec. Sizes in bytes. */
 export interface ContainerSpec {
   readonly name: string;
@@ -41,6 +58,8 @@ export interface ContainerSpec {
    */
   readonly homeDirectories?: readonly string[];
   readonly mounts: readonly Mount[];
+  /** Refused by `run` where `overlayProblem` (overlay-mount.ts) sees one. */
+  readonly overlays?: readonly OverlayMount[];
   /** The whole environment; values are seen in the process list, so no secret belongs here. */
   readonly env: Readonly<Record<string, string>>;
   /** Names only: the engine's client takes their values from its own environment. */

@@ -1,5 +1,7 @@
 import type { EngineKind } from "../core/run-spec.ts";
 import { metadataArguments } from "./cloud-metadata.ts";
+import { csvField } from "./csv-field.ts";
+import { overlayArgument } from "./overlay-mount.ts";
 import type { ContainerSpec, Mount } from "./port.ts";
 
 /** What one engine's command line needs to be told otherwise than another's for the same posture. */
@@ -53,6 +55,9 @@ export function runArguments(kind: EngineKind, spec: ContainerSpec): readonly st
     ...privilegeArguments(spec),
     ...limitArguments(spec),
     ...fileSystemArguments(spec, dialect),
+    ...(spec.overlays ?? []).map(
+      (overlay) => `--mount=${overlayArgument(kind, overlay, spec.labels)}`,
+    ),
     ...dialect.more,
     ...dialect.log,
     "--no-healthcheck",
@@ -129,9 +134,4 @@ function mountArgument(mount: Mount): string {
     ...(mount.access === "ro" ? ["readonly"] : []),
   ];
   return fields.map(csvField).join(",");
-}
-
-/** The engine reads `--mount` as one CSV record: a path with a comma or a quote must be quoted. */
-function csvField(field: string): string {
-  return /[",\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 }

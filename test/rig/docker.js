@@ -13,6 +13,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  rmdirSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -35,7 +36,7 @@ appendFileSync(
 const faultsFile = join(here, `${program}.faults.json`);
 const faults = existsSync(faultsFile) ? JSON.parse(readFileSync(faultsFile, "utf8")) : {};
 
-const verb = argv[0] === "image" ? `image ${argv[1]}` : argv[0];
+const verb = ["image", "volume"].includes(argv[0]) ? `${argv[0]} ${argv[1]}` : argv[0];
 const downFile = join(here, `${program}.down`);
 const restartFile = join(here, `${program}.restart`);
 const callsToRefuse = existsSync(downFile) ? Number(readFileSync(downFile, "utf8")) : 0;
@@ -65,7 +66,10 @@ const verbs = {
   wait,
   logs,
   attach,
+  "volume ls": () => {},
 };
+/** What the container mounts that this call starts. */
+let given = {};
 const handler = verbs[verb];
 if (handler === undefined) die(`docker: '${verb}' is not scripted`, 1);
 await handler();
@@ -294,11 +298,14 @@ function startEvents() {
 
 async function run() {
   refuseByFault();
+  refuseOverlays();
+  given = mountsGiven();
   if (argv.some((one) => one.startsWith("--name=guardloop-image-check-"))) return checkImage();
   if (argv.some((one) => one.startsWith("--name=guardloop-limits-check-"))) return checkLimits();
   if (argv.some((one) => one.startsWith("--name=guardloop-clock-check-")))
     return console.log(Date.now() + (faults.clockAheadMs ?? 0));
   if (argv.some((one) => one.startsWith("--name=guardloop-agent-check-"))) return checkAgent();
+  if (argv.some((one) => one.startsWith("--name=guardloop-overlay-check-"))) return runAsGiven();
   return runGuest();
 }
 
@@ -317,16 +324,103 @@ function refuseByFault() {
     die("Error: OCI runtime error: crun: the requested cgroup controller is not available", 126);
 }
 
-async function runGuest() {
-  const options = argv.slice(1).filter((one) => one.startsWith("--"));
-  const value = (name) =>
-    options.filter((one) => one.startsWith(`--${name}=`)).map((one) => one.slice(name.length + 3));
-  const name = value("name")[0];
-  const mounts = Object.fromEntries(
+/** Values of an option that was given as `--name=value`. */
+function value(name) {
+  const start = `--${name}=`;
+  return argv.filter((one) => one.startsWith(start)).map((one) => one.slice(start.length));
+}
+
+/** Every mount by its target: where it is on the host, or for an overlay a directory for it and its options. */
+function mountsGiven() {
+  return Object.fromEntries(
     value("mount").map((mount) => {
-      const fields = Object.fromEntries(csv(mount).map((field) => field.split(/=(.*)/s)));
-      return [fields.target, fields.source];
+      const all = csv(mount).map((field) => field.split(/=(.*)/s));
+      const fields = Object.fromEntries(all);
+      if (fields.type !== "volume") return [fields.target, { source: fields.source }];
+      const options = all
+        .filter(([key, text]) => key === "volume-opt" && text.startsWith("o="))
+        .map(([, text]) => text.slice(2))[0];
+      return [fields.dst, { source: mkdtempSync(join(tmpdir(), "scripted-overlay-")), options }];
     }),
+  );
+}
+
+/**
+ * A command in a mount namespace of its own with the overlays of this container; they go with its last process. The
+ * process keeps its id from the first program to the last.
+ */
+function withOverlays(command) {
+  const overlays = Object.values(given).filter(({ options }) => options !== undefined);
+  if (overlays.length === 0) return command;
+  const mounting = 'while [ "$1" != -- ]; do mount -t overlay overlay -o "$1" "$2"; shift 2; done';
+  // As prepareJob does it where it can.
+  const finding =
+    '[ ! -e .git/objects/info/alternates ] || echo "$store" >.git/objects/info/alternates';
+  const script = `store=$1; shift; ${mounting}; shift; cd "$PWD"; ${finding}; exec "$@"`;
+  const store = `${given["/guardloop/base.git"]?.source}/objects`;
+  const pairs = overlays.flatMap(({ options, source }) => [options, source]);
+  const namespace = ["unshare", "--mount", "--propagation=private"];
+  return [...namespace, "sh", "-ec", script, "sh", store, ...pairs, "--", ...command];
+}
+
+/** A check's own command, as the container's user; what is mounted is where it starts. */
+async function runAsGiven() {
+  const [name] = value("name");
+  const [user] = value("user");
+  const [uid, gid] = user.split(":");
+  const entrypoint = argv.findIndex((one) => one.startsWith("--entrypoint="));
+  const command = [argv[entrypoint].slice("--entrypoint=".length), ...argv.slice(entrypoint + 2)];
+  const drop = ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"];
+  const [first, ...rest] = withOverlays([...drop, ...command]);
+  const child = spawn(first, rest, {
+    cwd: given[value("workdir")[0]]?.source ?? "/",
+    env: { PATH: process.env.PATH, HOME: "/" },
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  keepOutput(child, name);
+  register(child, name);
+  const status = await endOf(child);
+  removeMountPoints();
+  rmSync(join(containers, name), { force: true });
+  await flushed();
+  process.exit(status);
+}
+
+/** Unless a test lets it, it is an engine that cannot mount them, such as one in a virtual machine. */
+function refuseOverlays() {
+  if (!argv.some((one) => one.includes("volume-opt=type=overlay"))) return;
+  if (existsSync(join(here, `${program}.overlays`))) return;
+  if (isPodman)
+    die(
+      "Error: mounting volume abab for container abab: mount: wrong fs type, bad option, bad superblock on overlay",
+      126,
+    );
+  die(
+    "docker: Error response from daemon: error while mounting volume: failed to mount local volume: invalid argument.",
+    125,
+  );
+}
+
+function removeMountPoints() {
+  for (const { source, options } of Object.values(given))
+    if (options !== undefined) rmdirSync(source);
+}
+
+/** From now on the container is there. */
+function register(child, name) {
+  mkdirSync(containers, { recursive: true });
+  const labels = Object.fromEntries(value("label").map((one) => one.split("=")));
+  const known = { pid: child.pid, run: labels["guardloop.run"], state: labels["guardloop.state"] };
+  writeFileSync(join(containers, name), JSON.stringify(known));
+  appendFileSync(startedFile, `${name}\n`);
+  return known;
+}
+
+async function runGuest() {
+  const [name] = value("name");
+  const mounts = Object.fromEntries(
+    Object.entries(given).map(([target, { source }]) => [target, source]),
   );
   const onHost = (path) => {
     const target = Object.keys(mounts)
@@ -351,18 +445,15 @@ async function runGuest() {
   }
   env.HOME = home;
   // The client's group is not the container's: ending the client leaves the container running, as with a real engine.
-  const child = spawn(inContainer[0], inContainer.slice(1), {
+  const [first, ...rest] = withOverlays(inContainer);
+  const child = spawn(first, rest, {
     cwd: mounts["/workspace"],
     env,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
   keepOutput(child, name);
-  mkdirSync(containers, { recursive: true });
-  const labels = Object.fromEntries(value("label").map((one) => one.split("=")));
-  const known = { pid: child.pid, run: labels["guardloop.run"], state: labels["guardloop.state"] };
-  writeFileSync(join(containers, name), JSON.stringify(known));
-  appendFileSync(startedFile, `${name}\n`);
+  const known = register(child, name);
   const status = await Promise.race([endOf(child), restarted()]);
   endProcessesOf(known.run);
   if (status === "restarted") {
@@ -372,6 +463,7 @@ async function runGuest() {
   mkdirSync(join(here, "ended"), { recursive: true });
   writeFileSync(join(here, "ended", name), String(status));
   if (!isValidation && !name.endsWith("-setup")) after(onHost, name);
+  removeMountPoints();
   rmSync(home, { recursive: true, force: true });
   if (faults.containerStays !== true) rmSync(join(containers, name), { force: true });
   await flushed();
@@ -516,8 +608,9 @@ function runFaultScript(onHost, outbox) {
     BASE_STORE: onHost("/guardloop/base.git"),
     FAULTS: faultsFile,
   };
+  const [first, ...rest] = withOverlays(["sh", "-ec", faults.afterScript]);
   try {
-    execFileSync("sh", ["-ec", faults.afterScript], { cwd: outbox, env, stdio: "inherit" });
+    execFileSync(first, rest, { cwd: outbox, env, stdio: "inherit" });
   } catch (error) {
     die(`the test's own fault script failed: ${error.message}`, 125);
   }

@@ -27,6 +27,13 @@ no_container() {
     refuse "Error: No such container: $last" 1
   fi
 }
+refuse_overlay() {
+  if [ "$engine" = podman ]; then
+    refuse 'Error: mounting volume abab for container abab: mount: wrong fs type, bad option, bad superblock on overlay' 126
+  else
+    refuse 'docker: Error response from daemon: error while mounting volume: failed to mount local volume: invalid argument.' 125
+  fi
+}
 without_containers() { # Its answer when no container is there.
   for one in "$containers"/*; do
     [ ! -e "$one" ] || in_full "$@"
@@ -56,6 +63,12 @@ case $1 in
   rm | kill)
     [ ! -e "$containers/$last" ] || in_full "$@"
     no_container ;;
+  run)
+    # Unless a test lets it, it mounts no overlays.
+    case $* in *volume-opt=type=overlay*) ;; *) in_full "$@" ;; esac
+    [ ! -e "$here/$engine.overlays" ] || in_full "$@"
+    refuse_overlay ;;
+  volume) [ "$2" = ls ] || in_full "$@" ;;
   *) in_full "$@" ;;
 esac
 

@@ -11,10 +11,10 @@ const CALLS: readonly (readonly string[])[] = [
   ["images", "--quiet", "--filter=dangling=true"],
   LIST,
   ["ps", "-a", "--filter", "name=^/none$", "--format", "{{.Names}}"],
-  ["rm", "--force", "none"],
+  ["rm", "--force", "--volumes", "none"],
   ["kill", "--signal=TERM", "none"],
   ["events", "--since=1", "--until=2", "--filter=event=oom"],
-  ["rm", "--force", "of two\nlines"],
+  ["rm", "--force", "--volumes", "of two\nlines"],
 ];
 
 function answer(world: World, program: string, args: readonly string[]) {

@@ -177,6 +177,14 @@ export function installEngine(bin: string, engine: "docker" | "podman"): void {
   installProgram("docker.js", join(bin, `${engine}.js`));
 }
 
+/**
+ * From now on the world's scripted engine mounts overlays, like one on a Linux host; needs root. Without it the engine
+ * refuses them, like one in a virtual machine.
+ */
+export function letMountOverlays(world: World): void {
+  for (const name of ["docker", "podman"]) writeFileSync(join(world.bin, `${name}.overlays`), "");
+}
+
 /** Puts a shell script in the place of a hosted agent's program; it tells its version like those do. */
 export function installAgent(world: World, name: "claude" | "codex", script: string): void {
   const text = `#!/bin/sh\n[ "$1" != --version ] || { echo "1.0.0 (scripted)"; exit; }\n${script}\n`;

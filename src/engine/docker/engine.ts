@@ -7,7 +7,8 @@ import { probeDocker } from "./facts.ts";
 
 const WORDS: Words = {
   nameFilter: (name) => `^/${name}$`,
-  remove: ["rm", "--force"],
+  // With its volumes: an overlay is one.
+  remove: ["rm", "--force", "--volumes"],
   absent: /no such container|is not running|already in progress/i,
   follow: (name, since) => ["logs", "--follow", `--since=${since}`, name],
   listFormat: '{{.Names}}\t{{.Label "guardloop.run"}}',

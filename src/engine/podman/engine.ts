@@ -8,7 +8,7 @@ import { type PodmanHost, probePodman } from "./facts.ts";
 const WORDS: Words = {
   nameFilter: (name) => `^${name}$`,
   // Without the time it would ask politely first and wait ten seconds.
-  remove: ["rm", "--force", "--time=0"],
+  remove: ["rm", "--force", "--time=0", "--volumes"],
   absent: /no such container|container state improper|can only kill running containers/i,
   // Podman is told to keep no output (see posture.ts), so what nobody read is lost.
   follow: (name) => ["attach", "--no-stdin", "--sig-proxy=false", name],

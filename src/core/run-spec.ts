@@ -44,6 +44,9 @@ export const DOCKER_SETUP: EngineSetup = {
   processes: null,
 };
 
+/** How a snapshot gets the base's files: over layers that are kept, as clones that share their blocks, or written anew. */
+export type SnapshotMethod = "overlay" | "reflink" | "copy";
+
 /** Everything a run needs, resolved, frozen and hashed before it starts; kept as spec.json. */
 export interface RunSpec {
   readonly version: 1;
@@ -124,6 +127,8 @@ export interface RunSpec {
   readonly limits: RunLimits;
   readonly lease: "builtin" | "treehouse";
   readonly overlay: { readonly include: readonly string[] };
+  /** Missing in older records: all was copied. */
+  readonly snapshot?: { readonly method: SnapshotMethod; readonly why: string };
   /** Not there in specs of version 0.1: authors were kept. */
   readonly import?: { readonly authorship: "keep" | "replace" };
   /** Commands that the result must pass; empty when the project has none. */

@@ -8,7 +8,7 @@ import type { ImageEngine } from "../engine/image/image-engine.ts";
 import { removeTree } from "../files/remove-tree.ts";
 import { type Head, type Principal, readHead } from "../git/principal.ts";
 import { readFileAt } from "../git/read-files.ts";
-import { type SnapshotLayout, fillBaseStore, writeWorkspace } from "../git/snapshot.ts";
+import { type BaseTree, writeTree } from "../git/base-tree.ts";
 import { type Context, gitProgram, principalOf } from "./context.ts";
 
 /** Where a repository keeps it, the usual place first. */
@@ -94,18 +94,16 @@ async function buildAt(
   const workDir = await mkdtemp(join(parent, "devcontainer-"));
   try {
     const filesDir = join(workDir, "files");
-    const layout: SnapshotLayout = {
+    const tree: BaseTree = {
       program: git.value,
       env,
-      storeDir: join(workDir, "store.git"),
-      workspaceDir: filesDir,
-      indexFile: join(workDir, "index"),
-      base: at.head.commit,
-      branch: at.head.branch,
-      storeInContainer: "",
+      files: filesDir,
+      index: join(workDir, "index"),
+      gitDir: join(workDir, "tree.git"),
+      objectsDir: join(at.principal.commonDir, "objects"),
+      owner: "as-written",
     };
-    const store = await fillBaseStore(at.principal.git, layout);
-    const written = store.ok ? await writeWorkspace(store.value, layout) : store;
+    const written = await writeTree(tree, at.head.commit);
     if (!written.ok) return written;
     const name = `guardloop-devcontainer-${at.principal.repositoryId}`;
     const build = { engine, env, name, filesDir, workDir, signal: context.interrupt };

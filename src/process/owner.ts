@@ -59,7 +59,8 @@ function startTimeOf(pid: number): string | undefined {
   return /[ZX]/.test(state) ? undefined : fields[18];
 }
 
-function bootId(): string {
+/** Names the time since the machine was started; empty where the system does not tell. */
+export function bootId(): string {
   return readText("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
 }
 

@@ -11,10 +11,14 @@ export interface RunPaths {
   /** Mounted read-only: guest, job, prompt, base index, passwd and group. */
   readonly job: string;
   readonly baseIndex: string;
-  /** Bare repository with the base's objects, mounted read-only. */
+  /** Bare repository with objects of the base that no kept store has, mounted read-only. */
   readonly store: string;
-  /** The throwaway work tree, mounted read-write. */
+  /** What the container writes its work tree to: all files of it, or what differs from the layers under it. */
   readonly workspace: string;
+  /** Work directory of the overlay over those layers. */
+  readonly overlayWork: string;
+  /** Names the layers; written before the container starts. */
+  readonly layers: string;
   /** Mounted read-write as the artifacts directory; never trusted. */
   readonly outbox: string;
   /** The host's own copies of what was in the outbox. */
@@ -57,6 +61,8 @@ export function runPaths(stateDir: string, runId: string): RunPaths {
     baseIndex: join(root, "job", "base-index"),
     store: join(root, "base.git"),
     workspace: join(root, "workspace"),
+    overlayWork: join(root, "overlay-work"),
+    layers: join(root, "layers.json"),
     outbox: join(root, "outbox"),
     artifacts: join(root, "artifacts"),
     salvage: join(root, "salvage"),
@@ -99,6 +105,8 @@ export const IN_CONTAINER = {
   prompt: "/guardloop/job/prompt.md",
   baseIndex: "/guardloop/job/base-index",
   store: "/guardloop/base.git",
+  /** What `store` borrows from, where it does. */
+  seed: "/guardloop/seed.git",
   home: "/guardloop/home",
   modelSocket: "/guardloop/model.sock",
   proxySocket: "/guardloop/proxy.sock",

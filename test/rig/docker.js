@@ -552,6 +552,9 @@ async function prepareJob(onHost, jobPath, home) {
   const alternates = join(onHost("/workspace"), ".git/objects/info/alternates");
   if (existsSync(alternates))
     writeFileSync(alternates, `${onHost("/guardloop/base.git")}/objects\n`);
+  const seed = onHost("/guardloop/seed.git");
+  const borrowed = join(onHost("/guardloop/base.git"), "objects/info/alternates");
+  if (seed !== "/guardloop/seed.git") writeFileSync(borrowed, `${seed}/objects\n`);
   const jobFile = join(home, "job.json");
   writeFileSync(jobFile, JSON.stringify(job));
   return jobFile;

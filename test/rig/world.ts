@@ -332,7 +332,15 @@ export function leftovers(world: World): readonly string[] {
   }
   const runs = join(world.state, "runs");
   for (const run of existsSync(runs) ? readdirSync(runs) : [])
-    for (const name of ["workspace", "base.git", "outbox", "quarantine.git", "job", "setup"])
+    for (const name of [
+      "workspace",
+      "overlay-work",
+      "base.git",
+      "outbox",
+      "quarantine.git",
+      "job",
+      "setup",
+    ])
       if (existsSync(join(runs, run, name))) found.push(`${run}/${name}`);
   const pools = join(world.state, "worktrees");
   for (const file of existsSync(pools) ? readdirSync(pools, { recursive: true }) : [])

@@ -173,7 +173,7 @@ describe("a result of setup", () => {
     writeFileSync(join(target, "made.txt"), "the base's own");
     symlinkSync(outside, join(target, "linked"));
     writeFileSync(join(target, "tools"), "a file where a directory should be");
-    const placed = await placeResult(result, target);
+    const placed = await placeResult(result, { top: target, under: [] });
     expect(placed).toMatchObject({ key: "k", files: 1, links: 1 });
     expect(placed.passedOver).toBeGreaterThanOrEqual(3);
     expect(readFileSync(join(target, "made.txt"), "utf8")).toBe("the base's own");

@@ -84,5 +84,5 @@ async function isAlive(services: RecoverServices, runId: string): Promise<boolea
 
 /** Asked for every run there ever was, so it does not wait for each answer. */
 function hasSnapshot(paths: RunPaths): boolean {
-  return [paths.workspace, paths.store, paths.outbox].some(existsSync);
+  return [paths.workspace, paths.overlayWork, paths.store, paths.outbox].some(existsSync);
 }

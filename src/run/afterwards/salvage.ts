@@ -13,6 +13,7 @@ import { treeSizeBytes } from "../../files/tree-size.ts";
 import { startClocks } from "../container/clocks.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
 import { containerSpec } from "../container/container.ts";
+import { readLayers } from "../layers/layers.ts";
 import { attempt, record } from "../drive.ts";
 import { parseManifest } from "../artifacts/manifest.ts";
 import { type Outbox, readOutbox, saveOutbox } from "../artifacts/outbox.ts";
@@ -78,7 +79,10 @@ async function exportAgain(services: RunServices, spec: RunSpec): Promise<Result
   await removeTree(paths.outbox);
   await mkdir(paths.outbox, { mode: 0o700 });
   giveTo(paths.outbox, spec.container);
-  const container = containerSpec(spec, paths, { purpose: "salvage" });
+  const container = containerSpec(spec, paths, {
+    purpose: "salvage",
+    layers: await readLayers(paths),
+  });
   const removed = await engine.remove(container.name);
   if (!removed.ok) return removed;
   // Not the run's own signal: after Ctrl-C the work is still to be got out. A second Ctrl-C ends the process.

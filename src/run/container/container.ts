@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type ContainerPurpose, containerName } from "../../core/ids.ts";
 import { DOCKER_SETUP, type RunSpec } from "../../core/run-spec.ts";
 import type { ContainerSpec } from "../../engine/port.ts";
+import { type Layers, snapshotMounts } from "../layers/layers.ts";
 import { IN_CONTAINER, type RunPaths } from "../paths.ts";
 import { cacheMounts } from "../setup/cache-mounts.ts";
 
@@ -25,11 +26,15 @@ function socketMounts({ model, proxy }: AgentSockets): ContainerSpec["mounts"] {
   );
 }
 
-export type ContainerChoice =
-  /** Runs the agent. */
-  | { readonly purpose: "agent"; readonly sockets: AgentSockets }
+export type ContainerChoice = { readonly layers: Layers } & (
+  | {
+      /** Runs the agent. */
+      readonly purpose: "agent";
+      readonly sockets: AgentSockets;
+    }
   /** Only exports, and never has a network, a socket or a passed variable. */
-  | { readonly purpose: "salvage" };
+  | { readonly purpose: "salvage" }
+);
 
 /**
  * What a run's container is started with: a pure function of the spec and the run's own paths. Nothing of the user's
@@ -44,16 +49,17 @@ export function containerSpec(
   const sockets = choice.purpose === "agent" ? choice.sockets : {};
   const { mounts: caches, ...home } =
     purpose === "agent" ? cacheMounts(spec, paths, "ro") : { mounts: [] };
+  const snapshot = snapshotMounts(choice.layers, paths);
   return {
     ...commonPart(spec, paths, purpose),
     ...home,
     // In the mode `gateway` too the container has nothing but loopback.
     network: purpose === "agent" && spec.network === "bridge" ? "bridge" : "none",
+    overlays: snapshot.overlays,
     mounts: [
-      { role: "workspace", source: paths.workspace, target: IN_CONTAINER.workspace, access: "rw" },
+      ...snapshot.mounts,
       { role: "artifacts", source: paths.outbox, target: IN_CONTAINER.artifacts, access: "rw" },
       { role: "job", source: paths.job, target: IN_CONTAINER.job, access: "ro" },
-      { role: "base-store", source: paths.store, target: IN_CONTAINER.store, access: "ro" },
       { role: "passwd", source: join(paths.job, "passwd"), target: "/etc/passwd", access: "ro" },
       { role: "group", source: join(paths.job, "group"), target: "/etc/group", access: "ro" },
       ...socketMounts(sockets),
@@ -99,17 +105,30 @@ export function commonPart(spec: RunSpec, paths: RunPaths, purpose: ContainerPur
   };
 }
 
+/** Where a validation's throwaway work tree is. */
+export function validationPlaces({ validation }: RunPaths) {
+  return {
+    workspace: join(validation, "workspace"),
+    overlayWork: join(validation, "overlay-work"),
+  };
+}
+
 /** The same posture, always without a network, over the throwaway work tree of a validation. */
-export function validationSpec(spec: RunSpec, paths: RunPaths, line: string): ContainerSpec {
+export function validationSpec(
+  spec: RunSpec,
+  paths: RunPaths,
+  { layers, line }: { readonly layers: Layers; readonly line: string },
+): ContainerSpec {
   const at = (name: string): string => join(paths.validation, name);
   const { mounts: caches, ...home } = cacheMounts(spec, paths, "ro");
+  const snapshot = snapshotMounts(layers, validationPlaces(paths));
   return {
     ...commonPart(spec, paths, "validate"),
     ...home,
     network: "none",
+    overlays: snapshot.overlays,
     mounts: [
-      { role: "workspace", source: at("workspace"), target: IN_CONTAINER.workspace, access: "rw" },
-      { role: "base-store", source: at("base.git"), target: IN_CONTAINER.store, access: "ro" },
+      ...snapshot.mounts,
       { role: "passwd", source: at("etc/passwd"), target: "/etc/passwd", access: "ro" },
       { role: "group", source: at("etc/group"), target: "/etc/group", access: "ro" },
       ...caches,

@@ -15,9 +15,11 @@ import { throwAway } from "./trash.ts";
 
 /** Everything of a run that is there only while it goes on, or while something is done with it. */
 function passingPaths(paths: RunPaths): readonly string[] {
-  const { workspace, store, outbox, job, quarantine, landing, artifacts, setup } = paths;
+  const { workspace, overlayWork, store, outbox, job, quarantine, landing, artifacts, setup } =
+    paths;
   const { validation } = paths;
   return [
+    overlayWork,
     workspace,
     store,
     outbox,

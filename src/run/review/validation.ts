@@ -1,5 +1,6 @@
+import { lstatSync } from "node:fs";
 import { cp, lstat, mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type {
@@ -9,17 +10,17 @@ import type {
   ValidationResult,
 } from "../../core/run-spec.ts";
 import { removeTree } from "../../files/remove-tree.ts";
-import type { SnapshotLayout } from "../../git/snapshot.ts";
 import { startClocks } from "../container/clocks.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
-import { validationSpec } from "../container/container.ts";
+import { validationPlaces, validationSpec } from "../container/container.ts";
+import type { Layers } from "../layers/layers.ts";
 import { type CommandLog, commandLog } from "../logs/command-log.ts";
-import { IN_CONTAINER } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import { ensureSetup } from "../setup/ensure-setup.ts";
 import { placeResult } from "../setup/place-result.ts";
 import { proveGone } from "../stages/collect.ts";
 import { makeThrowaway, writeAccounts } from "../snapshot/throwaway.ts";
+import { type WorkTree, seenAt } from "../snapshot/work-tree.ts";
 
 export interface ValidationRequest {
   readonly spec: RunSpec;
@@ -46,7 +47,7 @@ export async function validate(
       of: "validation",
     });
     return await inContainerSlot(services, { spec: request.spec, onInterrupt: "fail" }, () =>
-      runCommands(services, request, log),
+      runCommands(services, request, { layers: ready.value, log }),
     );
   } finally {
     await removeTree(services.paths.validation);
@@ -56,45 +57,49 @@ export async function validate(
 async function makeWorkspace(
   services: RunServices,
   { spec, head }: ValidationRequest,
-): Promise<Result<void, Failure>> {
+): Promise<Result<Layers, Failure>> {
   const { paths } = services;
-  const layout: SnapshotLayout = {
-    program: services.gitProgram,
-    env: services.env,
-    storeDir: join(paths.validation, "base.git"),
-    workspaceDir: join(paths.validation, "workspace"),
-    indexFile: join(paths.validation, "index"),
-    base: head,
-    branch: spec.branch,
-    storeInContainer: IN_CONTAINER.store,
-  };
   const ready = await ensureSetup(services, spec);
   if (!ready.ok) return ready;
   const setup = ready.value;
-  const made = await makeThrowaway(services.principal.git, layout, {
+  const at = (name: string): string => join(paths.validation, name);
+  const made = await makeThrowaway(services, {
+    places: { ...validationPlaces(paths), store: at("base.git"), index: at("index") },
+    base: head,
+    kept: spec.principalHead,
+    branch: spec.branch,
     owner: spec.container,
-    addUntracked: async () => {
-      await copyKeptOverlay(paths.overlay, layout.workspaceDir);
-      if (setup !== undefined) await placeResult(setup.result, layout.workspaceDir);
+    method: spec.snapshot?.method ?? "copy",
+    addUntracked: async (tree) => {
+      await copyKeptOverlay(paths.overlay, tree);
+      if (setup !== undefined) await placeResult(setup.result, tree);
       return ok({ paths: [] });
     },
   });
   if (!made.ok) return made;
   await mkdir(join(paths.validation, "etc"), { recursive: true });
   await writeAccounts(join(paths.validation, "etc"), spec.container);
-  return ok(undefined);
+  return ok(made.value.layers);
 }
 
 /** Never over a tracked file: the branch may have added one of the same name. */
-async function copyKeptOverlay(from: string, to: string): Promise<void> {
+async function copyKeptOverlay(from: string, to: WorkTree): Promise<void> {
   if ((await lstat(from).catch(() => undefined)) === undefined) return;
-  await cp(from, to, { recursive: true, force: false, verbatimSymlinks: true });
+  await cp(from, to.top, {
+    recursive: true,
+    force: false,
+    verbatimSymlinks: true,
+    filter(source) {
+      const there = seenAt(to, relative(from, source));
+      return there === "nothing" || (there === "directory" && lstatSync(source).isDirectory());
+    },
+  });
 }
 
 async function runCommands(
   services: RunServices,
   request: ValidationRequest,
-  log: CommandLog,
+  at: { readonly layers: Layers; readonly log: CommandLog },
 ): Promise<Result<Validation, Failure>> {
   const results: ValidationResult[] = [];
   for (const command of request.commands) {
@@ -103,7 +108,7 @@ async function runCommands(
       results.push({ name, line, outcome: "not-run", exitCode: null, durationMs: 0 });
       continue;
     }
-    const result = await runCommand(services, request, { command, log });
+    const result = await runCommand(services, request, { command, ...at });
     if (!result.ok) return result;
     results.push(result.value);
   }
@@ -116,10 +121,18 @@ async function runCommands(
 async function runCommand(
   services: RunServices,
   { spec }: ValidationRequest,
-  { command, log }: { readonly command: ValidationCommand; readonly log: CommandLog },
+  {
+    command,
+    layers,
+    log,
+  }: {
+    readonly command: ValidationCommand;
+    readonly layers: Layers;
+    readonly log: CommandLog;
+  },
 ): Promise<Result<ValidationResult, Failure>> {
   const { engine } = services;
-  const container = validationSpec(spec, services.paths, command.line);
+  const container = validationSpec(spec, services.paths, { layers, line: command.line });
   const removed = await engine.remove(container.name);
   if (!removed.ok) return removed;
   const start = performance.now();

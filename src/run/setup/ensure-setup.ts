@@ -1,16 +1,15 @@
 import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { type Failure, fail } from "../../core/failures.ts";
+import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { RunSpec, SetupSpec } from "../../core/run-spec.ts";
-import { type HeldLock, takeLock } from "../../files/lock-file.ts";
+import type { HeldLock } from "../../files/lock-file.ts";
 import { ensurePrivateDirectory } from "../../files/private-directory.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { syncDirectory } from "../../files/write-atomic.ts";
 import { listFiles } from "../../git/list-files.ts";
-import { ownerOf } from "../../process/owner.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
+import { waitForLock } from "../locked.ts";
 import type { RunServices } from "../services.ts";
 import { makeCaches } from "./cache-mounts.ts";
 import { harvest } from "./harvest.ts";
@@ -40,7 +39,7 @@ export async function ensureSetup(
   if (setup === undefined) return ok(undefined);
   const kept = await keptResult(services, spec, setup);
   if (kept !== undefined) return ok(kept);
-  const lock = await waitForLock(services, spec);
+  const lock = await waitForSetup(services, spec);
   if (!lock.ok) return lock;
   await using held = lock.value;
   const made =
@@ -64,24 +63,21 @@ async function keptResult(
   return { how: "reused", result };
 }
 
-async function waitForLock(
+function waitForSetup(
   services: RunServices,
   { runId, repository }: RunSpec,
 ): Promise<Result<HeldLock, Failure>> {
   const { env, signal } = services;
-  await ensurePrivateDirectory(join(env.stateDir, "locks"));
-  for (let isFirstLook = true; ; isFirstLook = false) {
-    const path = setupLock(env.stateDir, repository.id);
-    const lock = await takeLock(path, ownerOf(process.pid, env.hostname));
-    if (!("heldBy" in lock)) return ok(lock);
-    if (signal.aborted)
-      return fail("interrupted", "The run was interrupted while it waited for another setup.");
-    if (isFirstLook) {
-      const text = `Another run (process ${lock.heldBy}) is setting up this repository; waiting for it.`;
+  return waitForLock(env, {
+    path: setupLock(env.stateDir, repository.id),
+    pollMs: POLL_MS,
+    signal,
+    waitsFor: "another setup",
+    onWait(heldBy) {
+      const text = `Another run (process ${heldBy}) is setting up this repository; waiting for it.`;
       services.report({ type: "notice", runId, text });
-    }
-    await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
-  }
+    },
+  });
 }
 
 /** Nothing half done is found under the key: the result is made beside it and renamed when it is whole. */
@@ -124,7 +120,7 @@ async function makeDraft(
   const ready = await makeSetupWorkspace(services, spec, setup);
   if (!ready.ok) return ready;
   const ran = await inContainerSlot(services, { spec, onInterrupt: "fail" }, () =>
-    runSetupCommands(services, spec, setup),
+    runSetupCommands(services, spec, { setup, layers: ready.value }),
   );
   if (!ran.ok) return ran;
   await ensurePrivateDirectory(placeOf(paths, spec).results);

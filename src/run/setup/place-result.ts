@@ -1,4 +1,5 @@
 import { copyTree } from "../../files/copy-tree.ts";
+import { type WorkTree, seenAt } from "../snapshot/work-tree.ts";
 import type { SetupResult } from "./setup-result.ts";
 
 /** What came into a work tree of a setup result. */
@@ -19,12 +20,18 @@ export interface PlacedSetup {
  */
 export async function placeResult(
   { tree, manifest }: SetupResult,
-  workspace: string,
+  workTree: WorkTree,
 ): Promise<PlacedSetup> {
+  let under = 0;
   const copied = await copyTree({
     from: tree,
-    to: workspace,
-    judge: () => "take",
+    to: workTree.top,
+    judge(path, kind) {
+      const there = seenAt(workTree, path);
+      if (there === "nothing" || (there === "directory" && kind === "directory")) return "take";
+      under += 1;
+      return "leave";
+    },
     // Judged when the result was kept, against the same tree of links.
     whyNoLink: () => undefined,
     limit: { bytes: Infinity, entries: Infinity },
@@ -32,5 +39,5 @@ export async function placeResult(
   });
   const { files, links, bytes, leftOut } = copied;
   const { key, madeAt } = manifest;
-  return { key, madeAt, files, links, bytes, passedOver: leftOut.total };
+  return { key, madeAt, files, links, bytes, passedOver: leftOut.total + under };
 }

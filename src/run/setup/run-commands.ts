@@ -7,6 +7,7 @@ import { type Clock, startClocks } from "../container/clocks.ts";
 import { firstDiskUse, watchDisk } from "../container/disk-watch.ts";
 import { egressLog } from "../egress/egress-log.ts";
 import { openProxy } from "../egress/host-proxy.ts";
+import type { Layers } from "../layers/layers.ts";
 import { commandLog } from "../logs/command-log.ts";
 import { redactorInUse } from "../logs/redactions-in-use.ts";
 import { isAllowed } from "../../gateway/proxy/host-rules.ts";
@@ -28,7 +29,7 @@ const SHOWN_HOSTS = 5;
 export async function runSetupCommands(
   services: RunServices,
   spec: RunSpec,
-  setup: SetupSpec,
+  { setup, layers }: { readonly setup: SetupSpec; readonly layers: Layers },
 ): Promise<Result<void, Failure>> {
   const { runId } = spec;
   const redactor = await redactorInUse(services, spec);
@@ -48,7 +49,11 @@ export async function runSetupCommands(
   const opened = await openProxy(services, { runId, phase: "setup", allowHosts, onEntry });
   if (!opened.ok) return opened;
   await using proxy = opened.value;
-  const ended = await runContainer(services, spec, { setup, socketPath: proxy.socketPath });
+  const ended = await runContainer(services, spec, {
+    setup,
+    layers,
+    socketPath: proxy.socketPath,
+  });
   if (!ended.ok) return ended;
   if (ended.value.kind === "done") return ok(undefined);
   return refuse(ended.value, { setup, spec, refused: [...refused], unsafe });
@@ -69,10 +74,11 @@ type Ended =
 async function runContainer(
   services: RunServices,
   spec: RunSpec,
-  { setup, socketPath }: { readonly setup: SetupSpec; readonly socketPath: string },
+  at: { readonly setup: SetupSpec; readonly layers: Layers; readonly socketPath: string },
 ): Promise<Result<Ended, Failure>> {
   const { engine, paths } = services;
-  const container = setupContainer(spec, paths, socketPath);
+  const { setup } = at;
+  const container = setupContainer(spec, paths, at);
   const removed = await engine.remove(container.name);
   if (!removed.ok) return removed;
   await using log = await commandLog(services, spec, { path: paths.setupLog, of: "setup" });

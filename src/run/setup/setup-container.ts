@@ -8,6 +8,7 @@ import type { ContainerSpec } from "../../engine/port.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
 import { CONTAINER_LANGUAGE, commonPart } from "../container/container.ts";
 import { PROXY_RELAY } from "../egress/host-proxy.ts";
+import { type Layers, snapshotMounts } from "../layers/layers.ts";
 import { IN_CONTAINER, type RunPaths } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import { makeThrowaway, writeAccounts } from "../snapshot/throwaway.ts";
@@ -25,22 +26,25 @@ export function setupWorkspace({ setup }: RunPaths): string {
  *
  * @param socketPath of the open proxy.
  */
-export function setupContainer(spec: RunSpec, paths: RunPaths, socketPath: string): ContainerSpec {
+export function setupContainer(
+  spec: RunSpec,
+  paths: RunPaths,
+  { layers, socketPath }: { readonly layers: Layers; readonly socketPath: string },
+): ContainerSpec {
   const at = (name: string): string => join(paths.setup, name);
   const { mounts: caches, ...home } = cacheMounts(spec, paths, "rw");
+  const snapshot = snapshotMounts(layers, {
+    workspace: setupWorkspace(paths),
+    overlayWork: at("overlay-work"),
+  });
   return {
     ...commonPart(spec, paths, "setup"),
     ...home,
     network: "none",
+    overlays: snapshot.overlays,
     mounts: [
-      {
-        role: "workspace",
-        source: setupWorkspace(paths),
-        target: IN_CONTAINER.workspace,
-        access: "rw",
-      },
+      ...snapshot.mounts,
       { role: "job", source: at("job"), target: IN_CONTAINER.job, access: "ro" },
-      { role: "base-store", source: at("base.git"), target: IN_CONTAINER.store, access: "ro" },
       { role: "passwd", source: at("job/passwd"), target: "/etc/passwd", access: "ro" },
       { role: "group", source: at("job/group"), target: "/etc/group", access: "ro" },
       // The file alone: with its directory the container could put a socket of its own there.
@@ -62,30 +66,31 @@ export async function makeSetupWorkspace(
   services: RunServices,
   spec: RunSpec,
   setup: SetupSpec,
-): Promise<Result<void, Failure>> {
+): Promise<Result<Layers, Failure>> {
   const { paths } = services;
   const at = (name: string): string => join(paths.setup, name);
-  const made = await makeThrowaway(
-    services.principal.git,
-    {
-      program: services.gitProgram,
-      env: services.env,
-      storeDir: at("base.git"),
-      workspaceDir: setupWorkspace(paths),
-      indexFile: at("index"),
-      base: spec.principalHead,
-      branch: spec.branch,
-      storeInContainer: IN_CONTAINER.store,
+  const made = await makeThrowaway(services, {
+    places: {
+      workspace: setupWorkspace(paths),
+      overlayWork: at("overlay-work"),
+      store: at("base.git"),
+      index: at("index"),
     },
-    { owner: spec.container, addUntracked: async () => ok({ paths: [] }) },
-  );
+    base: spec.principalHead,
+    kept: spec.principalHead,
+    branch: spec.branch,
+    owner: spec.container,
+    // What the commands make of the whole tree is read afterwards, and over layers a renamed directory is not in one piece.
+    method: "copy",
+    addUntracked: async () => ok({ paths: [] }),
+  });
   if (!made.ok) return made;
   await mkdir(at("job"), { recursive: true, mode: 0o755 });
   await writeAccounts(at("job"), spec.container);
   await copyFile(services.guestBundle, at("job/guest.mjs"));
   const job = `${JSON.stringify(jobOf(spec, setup), null, 2)}\n`;
   await writeAtomic(at("job/job.json"), job, 0o644);
-  return ok(undefined);
+  return ok(made.value.layers);
 }
 
 function jobOf(spec: RunSpec, { commands }: SetupSpec): GuestJob {

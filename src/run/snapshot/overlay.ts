@@ -10,6 +10,7 @@ import { gitOutput, userGit } from "../../git/git.ts";
 import { PRIVATE_KEY } from "../../policy/secret-patterns.ts";
 import { secretsIn } from "../../policy/secret-scan.ts";
 import { isSecretPath } from "../../policy/secrets.ts";
+import { type WorkTree, seenAt } from "./work-tree.ts";
 
 /** Only the head of a file is searched for secrets: they are short and stand early. */
 const SCANNED_BYTES = 1024 * 1024;
@@ -24,7 +25,7 @@ export interface OverlayOptions {
   readonly sources: readonly string[];
   /** Globs; one without wildcards names a single file and lets it in even where it looks like a secret. */
   readonly include: readonly string[];
-  readonly target: string;
+  readonly target: WorkTree;
 }
 
 type Rules = Pick<OverlayOptions, "program" | "env" | "include">;
@@ -163,16 +164,16 @@ async function head(path: string): Promise<string | undefined> {
  *
  * @returns why it cannot be copied, or undefined when it was.
  */
-async function copyInto(from: string, to: string, path: string): Promise<string | undefined> {
+async function copyInto(from: string, to: WorkTree, path: string): Promise<string | undefined> {
   const parts = path.split("/").slice(0, -1);
   for (const [index] of parts.entries()) {
-    const directory = join(to, ...parts.slice(0, index + 1));
-    const stat = await lstat(directory).catch(() => undefined);
-    if (stat === undefined) await mkdir(directory);
-    else if (!stat.isDirectory()) return IN_BASE;
+    const directory = parts.slice(0, index + 1).join("/");
+    if (seenAt(to, directory) === "other") return IN_BASE;
+    await mkdir(join(to.top, directory), { recursive: true });
   }
+  if (seenAt(to, path) !== "nothing") return IN_BASE;
   try {
-    await copyFile(join(from, path), join(to, path), constants.COPYFILE_EXCL);
+    await copyFile(join(from, path), join(to.top, path), constants.COPYFILE_EXCL);
     return undefined;
   } catch (error) {
     const errno = errnoOf(error);

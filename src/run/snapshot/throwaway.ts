@@ -1,56 +1,110 @@
-import { copyFile } from "node:fs/promises";
+import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { giveTo } from "../../files/ownership.ts";
+import { removeTree } from "../../files/remove-tree.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
-import type { Git } from "../../git/git.ts";
-import {
-  type SnapshotLayout,
-  fillBaseStore,
-  refreshIndex,
-  writeGitDirectory,
-  writeWorkspace,
-} from "../../git/snapshot.ts";
+import { type BaseTree, type TreeOwner, writeTree } from "../../git/base-tree.ts";
+import { copyIndex, writeGitDirectory } from "../../git/snapshot-repository.ts";
+import type { Layers } from "../layers/layers.ts";
+import { type LayersRequest, provideLayers } from "../layers/provide.ts";
 import { IN_CONTAINER } from "../paths.ts";
+import type { RunServices } from "../services.ts";
+import type { WorkTree } from "./work-tree.ts";
 
-interface Owner {
-  readonly uid: number;
-  readonly gid: number;
+/** Where a throwaway repository comes to be; all of it goes when it is no longer needed. */
+export interface ThrowawayPlaces {
+  /** What the container writes to. */
+  readonly workspace: string;
+  /** The overlay's work directory: of the same file system, and nobody's but the kernel's. */
+  readonly overlayWork: string;
+  /** Bare repository for objects that no kept store has. */
+  readonly store: string;
+  /** Index of the base; the guest starts from a copy of it. */
+  readonly index: string;
+}
+
+export interface ThrowawayRequest<T> extends Pick<
+  LayersRequest,
+  "base" | "kept" | "owner" | "method"
+> {
+  readonly places: ThrowawayPlaces;
+  /** Name of the branch the snapshot is on. */
+  readonly branch: string;
+  /** Puts files into the work tree that Git does not track, and returns their paths. */
+  readonly addUntracked: (tree: WorkTree) => Promise<Result<T, Failure>>;
+}
+
+export interface Throwaway<T> {
+  readonly added: T;
+  readonly layers: Layers;
 }
 
 /**
- * Makes a throwaway repository at a commit, owned by the container's user.
- *
- * @param addUntracked puts files into the work tree that Git does not track, and returns their paths.
+ * Makes a throwaway repository at a commit, owned by the container's user: over layers that are kept for the repository, or
+ * with all files in a directory of its own. Nothing is there of it yet, or what a crash left.
  */
 export async function makeThrowaway<T extends { readonly paths: readonly string[] }>(
-  source: Git,
-  layout: SnapshotLayout,
-  {
-    owner,
-    addUntracked,
-  }: { readonly owner: Owner; readonly addUntracked: () => Promise<Result<T, Failure>> },
-): Promise<Result<T, Failure>> {
-  const store = await fillBaseStore(source, layout);
-  if (!store.ok) return store;
-  const written = await writeWorkspace(store.value, layout);
-  if (!written.ok) return written;
-  const added = await addUntracked();
+  services: RunServices,
+  request: ThrowawayRequest<T>,
+): Promise<Result<Throwaway<T>, Failure>> {
+  const { places, owner } = request;
+  const { workspace } = places;
+  await mkdir(workspace, { recursive: true });
+  // It is what the container sees as the top of its work tree.
+  await chmod(workspace, 0o755);
+  const provided = await provideLayers(services, {
+    ...request,
+    workspace,
+    ownStore: places.store,
+  });
+  if (!provided.ok) return provided;
+  const { layers, tree } = provided.value;
+  if (tree === undefined) {
+    const written = await writeAllFiles(services, request);
+    if (!written.ok) return written;
+  } else {
+    await mkdir(places.overlayWork);
+    await copyIndex(tree.index, places.index);
+  }
+  const added = await request.addUntracked({ top: workspace, under: layers.lower ?? [] });
   if (!added.ok) return added;
-  await writeGitDirectory(layout, added.value.paths);
-  giveTo(layout.workspaceDir, owner);
-  // Only now, with owner and times final, can the index tell changed files from unchanged ones.
-  const refreshed = await refreshIndex(store.value, layout);
-  if (!refreshed.ok) return refreshed;
-  const gitDir = join(layout.workspaceDir, ".git");
-  await copyFile(layout.indexFile, join(gitDir, "index"));
-  giveTo(gitDir, owner);
-  return ok(added.value);
+  const repository = {
+    workspaceDir: workspace,
+    indexFile: places.index,
+    base: request.base,
+    branch: request.branch,
+    storeInContainer: IN_CONTAINER.store,
+  };
+  await writeGitDirectory(repository, added.value.paths);
+  giveTo(workspace, owner);
+  return ok({ added: added.value, layers });
+}
+
+async function writeAllFiles(
+  { gitProgram, env, principal }: RunServices,
+  { places, base, owner }: Pick<ThrowawayRequest<unknown>, "places" | "base" | "owner">,
+): Promise<Result<void, Failure>> {
+  const gitDir = `${places.workspace}.git`;
+  const tree: BaseTree = {
+    program: gitProgram,
+    env,
+    files: places.workspace,
+    index: places.index,
+    gitDir,
+    objectsDir: join(principal.commonDir, "objects"),
+    owner,
+  };
+  try {
+    return await writeTree(tree, base);
+  } finally {
+    await removeTree(gitDir);
+  }
 }
 
 /** A passwd and a group with the container's user, so that programs find one. */
-export async function writeAccounts(directory: string, { uid, gid }: Owner): Promise<void> {
+export async function writeAccounts(directory: string, { uid, gid }: TreeOwner): Promise<void> {
   const passwd = [
     "root:x:0:0:root:/:/sbin/nologin",
     `guardloop:x:${uid}:${gid}:guardloop:${IN_CONTAINER.home}:/bin/sh`,

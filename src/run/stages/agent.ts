@@ -12,6 +12,7 @@ import { openRunGateway } from "../egress/model-gateway.ts";
 import { redactorInUse } from "../logs/redactions-in-use.ts";
 import { containerSpec } from "../container/container.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
+import { readLayers } from "../layers/layers.ts";
 import { watchContainer } from "../container/watched-container.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
@@ -89,7 +90,11 @@ async function besideGateways(
   if (!allowed.ok) return allowed;
   await using proxy = allowed.value;
   const sockets = { model: gateway?.socketPath, proxy: proxy?.socketPath };
-  const container = containerSpec(spec, services.paths, { purpose: "agent", sockets });
+  const container = containerSpec(spec, services.paths, {
+    purpose: "agent",
+    layers: await readLayers(services.paths),
+    sockets,
+  });
   const argv = services.engine.argv(container);
   await writeAtomic(
     services.paths.containerArgv,

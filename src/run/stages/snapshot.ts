@@ -6,17 +6,16 @@ import { type Result, err, ok } from "../../core/result.ts";
 import { giveTo } from "../../files/ownership.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
-import type { SnapshotLayout } from "../../git/snapshot.ts";
 import type { Failure } from "../../core/failures.ts";
 import type { Lease } from "../../lease/port.ts";
 import { firstDiskUse } from "../container/disk-watch.ts";
 import { type OverlayReport, copyOverlay } from "../snapshot/overlay.ts";
-import { IN_CONTAINER } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
 import { ensureSetup } from "../setup/ensure-setup.ts";
 import { type PlacedSetup, placeResult } from "../setup/place-result.ts";
 import { makeThrowaway } from "../snapshot/throwaway.ts";
+import type { WorkTree } from "../snapshot/work-tree.ts";
 import { writeJob } from "./spec.ts";
 
 export interface Snapshotted {
@@ -59,24 +58,21 @@ async function makeSnapshot(
   { spec, lease }: Input,
 ): Promise<Result<Snapshotted, Failure>> {
   const { paths } = services;
-  const layout: SnapshotLayout = {
-    program: services.gitProgram,
-    env: services.env,
-    storeDir: paths.store,
-    workspaceDir: paths.workspace,
-    indexFile: paths.baseIndex,
-    base: spec.base,
-    branch: spec.branch,
-    storeInContainer: IN_CONTAINER.store,
-  };
   await mkdir(paths.outbox, { recursive: true, mode: 0o700 });
   giveTo(paths.outbox, spec.container);
-  const made = await makeThrowaway(services.principal.git, layout, {
+  const { workspace, overlayWork, store, baseIndex: index } = paths;
+  const made = await makeThrowaway(services, {
+    places: { workspace, overlayWork, store, index },
+    base: spec.base,
+    kept: spec.principalHead,
+    branch: spec.branch,
     owner: spec.container,
-    addUntracked: () => addOverlay(services, spec, lease),
+    method: spec.snapshot?.method ?? "copy",
+    addUntracked: (tree) => addOverlay(services, spec, { lease, tree }),
   });
   if (!made.ok) return made;
-  const { paths: neverSwept, report, setup } = made.value;
+  const { paths: neverSwept, report, setup } = made.value.added;
+  await writeAtomic(paths.layers, `${JSON.stringify(made.value.layers, null, 2)}\n`);
   await writeReport(services, report, setup);
   await writeJob(paths, spec, neverSwept);
   return ok({
@@ -99,14 +95,14 @@ interface Untracked {
 async function addOverlay(
   services: RunServices,
   spec: RunSpec,
-  lease: Lease,
+  { lease, tree }: { readonly lease: Lease; readonly tree: WorkTree },
 ): Promise<Result<Untracked, Failure>> {
   const overlay = await copyOverlay({
     program: services.gitProgram,
     env: services.env,
     sources: [lease.path, services.principal.topLevel],
     include: spec.overlay.include,
-    target: services.paths.workspace,
+    target: tree,
   });
   if (!overlay.ok) return overlay;
   const held = await services.leases.check(lease);
@@ -122,7 +118,7 @@ async function addOverlay(
   if (!ready.ok) return ready;
   const result = ready.value?.result;
   if (result === undefined) return ok({ paths, report: overlay.value, setup: undefined });
-  const setup = await placeResult(result, services.paths.workspace);
+  const setup = await placeResult(result, tree);
   return ok({ paths: [...paths, ...result.manifest.tops], report: overlay.value, setup });
 }
 
@@ -138,5 +134,7 @@ async function writeReport(
 /** Removes everything the container could write to, and the store it read from. */
 export async function removeSnapshot(services: Pick<RunServices, "paths">): Promise<void> {
   const { paths } = services;
-  for (const directory of [paths.workspace, paths.store, paths.outbox]) await removeTree(directory);
+  // The overlay's own directory first: with the work tree the layers are given back.
+  for (const directory of [paths.overlayWork, paths.workspace, paths.store, paths.outbox])
+    await removeTree(directory);
 }

@@ -18,6 +18,7 @@ import { type Invocation, checkPrincipal, clampNotices } from "../run/choice/pre
 import { refuseDiskLow } from "../run/house/disk-floor.ts";
 import { checkWanted, offerTasks } from "../run/choice/offer.ts";
 import { type SeriesShape, seriesShape } from "../run/choice/shape.ts";
+import { chooseMethod } from "../run/layers/method.ts";
 import { setupSpec } from "../run/setup/setup-spec.ts";
 import { proveLimits } from "../run/container/limits-check.ts";
 import { type AgentChoices, chooseAgents } from "./choose-agents.ts";
@@ -114,6 +115,15 @@ async function withTools(
   const tools = await engineAndImage(context, settings);
   if (!tools.ok) return tools;
   const { engine, facts, image } = tools.value;
+  const snapshot = await chooseMethod({
+    wanted: settings.snapshot.method,
+    engine,
+    facts,
+    image: { name: settings.container.image, facts: image },
+    stateDir: context.env.stateDir,
+    trial: "remembered",
+  });
+  if (!snapshot.ok) return snapshot;
   const leases = await poolFor(context, principal, settings.lease.kind);
   if (!leases.ok) return leases;
   const setup = await setupSpec(settings, {
@@ -138,6 +148,7 @@ async function withTools(
       engine: facts,
       image,
       leaseKind: leases.value.kind,
+      snapshot: snapshot.value,
       setup: setup.value,
       template,
       now: context.now,

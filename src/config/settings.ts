@@ -2,6 +2,7 @@ import type { AgentName } from "../core/agent-name.ts";
 import type { Budget } from "../core/egress.ts";
 import type { FindingPolicy } from "../core/findings.ts";
 import type { NetworkMode, ProviderName } from "../core/network.ts";
+import type { SnapshotMethod } from "../core/run-spec.ts";
 
 /** Every setting with its final value. Where each came from is kept beside it, see `ResolvedSettings`. */
 export interface Settings {
@@ -76,6 +77,7 @@ export interface Settings {
     readonly logBytes: number;
   };
   readonly lease: { readonly kind: "auto" | "builtin" | "treehouse" };
+  readonly snapshot: { readonly method: SnapshotMethod | "auto" };
   readonly overlay: {
     /** Globs of files Git does not track that may enter the snapshot. */
     readonly include: readonly string[];

@@ -125,6 +125,11 @@ export const FAILURES = {
     meaning: "The container engine is set up in a way that is not supported yet.",
     cure: "See docs/engines.md, section What is refused.",
   },
+  "snapshot-method-unavailable": {
+    exit: 3,
+    meaning: "The way of making snapshots that was asked for does not work on this host.",
+    cure: "Set snapshot.method to auto, or leave out --snapshot-method: then the quickest way that works is taken.",
+  },
   "image-missing": {
     exit: 3,
     meaning: "The agent image is not there.",

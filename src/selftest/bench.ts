@@ -61,6 +61,16 @@ export async function openBench(place: Place, setup: BenchSetup): Promise<Result
   const settings = settingsOf(setup);
   if (!settings.ok) return settings;
   await ensurePrivateDirectory(env.stateDir);
+  const engine = await setup.engineWith(env);
+  const snapshot = await chooseMethod({
+    wanted: settings.value.snapshot.method,
+    engine,
+    facts: setup.facts,
+    image: { name: settings.value.container.image, facts: setup.image },
+    stateDir: env.stateDir,
+    trial: "remembered",
+  });
+  if (!snapshot.ok) return snapshot;
   const history = openHistory(env.stateDir, setup.now);
   if (!history.ok) return history;
   const adapter = agentAdapter("command");
@@ -71,7 +81,7 @@ export async function openBench(place: Place, setup: BenchSetup): Promise<Result
       env,
       gitProgram,
       principal: principal.value,
-      engine: await setup.engineWith(env),
+      engine,
       leases: leases.value,
       history: history.value,
       adapter,
@@ -92,6 +102,7 @@ export async function openBench(place: Place, setup: BenchSetup): Promise<Result
       engine: facts,
       image,
       leaseKind: "builtin",
+      snapshot: snapshot.value,
       setup: undefined,
       template: undefined,
       now,
@@ -121,10 +132,10 @@ function settingsOf(setup: BenchSetup): Result<Settings, Failure> {
     trusted: "no",
   });
   if (!standard.ok) return standard;
-  const { container, network } = setup.settings;
+  const { container, network, snapshot } = setup.settings;
   // However often it fails here, the one task is run again.
   const run = { ...standard.value.settings.run, giveUpAfter: 0 };
-  return ok({ ...standard.value.settings, run, container, network });
+  return ok({ ...standard.value.settings, run, container, network, snapshot });
 }
 
 /** Runs one agent through the whole flow. A run that failed is something to judge; a failure is one before the run. */

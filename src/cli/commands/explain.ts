@@ -97,6 +97,13 @@ async function explain(call: Call): Promise<Result<Explained, Failure>> {
   });
 }
 
+/** Which method `auto` comes to is known when an engine is asked; what the container sees does not depend on it. */
+function methodLine(method: Settings["snapshot"]["method"]): string {
+  return method === "auto"
+    ? "Its files are laid over kept layers, cloned or copied: the quickest that works here; `guardloop doctor` says which."
+    : `Its files come by ${method}, as snapshot.method says.`;
+}
+
 /** What the providers say about logins that would be used. */
 function loginNotices(adapters: readonly AgentAdapter[], settings: Settings): readonly string[] {
   if (settings.network.mode !== "gateway") return [];
@@ -131,6 +138,7 @@ function printText({ context: { output } }: Call, explained: Explained): void {
     bold(`Network ${exposure.network}`),
     `, ${agents}, commit ${explained.commit.slice(0, 12)}`,
   );
+  output.result(dim(methodLine(resolved.settings.snapshot.method)));
   for (const { heading, lines } of exposureBlocks(exposure)) {
     output.result("");
     output.result(bold(heading));

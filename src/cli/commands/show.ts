@@ -104,6 +104,7 @@ function surroundings(spec: RunSpec | undefined, leasePath: string | null) {
     container: spec?.container ?? null,
     limits: spec === undefined ? null : limitsJson(spec),
     lease: { kind: spec?.lease ?? "", path: leasePath ?? "" },
+    snapshotMethod: spec?.snapshot ?? null,
     settings: spec?.settings ?? [],
   };
 }

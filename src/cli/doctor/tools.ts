@@ -3,6 +3,7 @@ import { AGENT_NAMES } from "../../core/agent-name.ts";
 import { gitText, userGit } from "../../git/git.ts";
 import { judgeGitVersion } from "../../git/version.ts";
 import { containerClockAheadMs } from "../../run/container/clock-check.ts";
+import { chooseMethod } from "../../run/layers/method.ts";
 import { type Context, gitProgram } from "../context.ts";
 import { duration, size } from "../output/duration.ts";
 import { engineText, shortId } from "../output/engine.ts";
@@ -50,9 +51,28 @@ export async function engineChecks(
     good("engine", `${engineText(facts)}, ${facts.cpus} CPUs, ${size(facts.memoryBytes)}`),
     ...tools.value.notices.map((text) => warning("engine", text, null)),
     good("image", `${image} (${shortId(tools.value.image.id)})`),
+    await snapshotCheck(context, settings, tools.value),
     ...(await containerClockCheck(context, image, tools.value)),
   ];
   return { checks, tools: tools.value };
+}
+
+/** What did not work is tried again here, since something may have been mended. */
+async function snapshotCheck(
+  { env }: Context,
+  { container, snapshot }: Settings,
+  { engine, facts, image }: Tools,
+): Promise<Check> {
+  const chosen = await chooseMethod({
+    wanted: snapshot.method,
+    engine,
+    facts,
+    image: { name: container.image, facts: image },
+    stateDir: env.stateDir,
+    trial: "anew",
+  });
+  if (!chosen.ok) return problem("snapshot", chosen.error);
+  return good("snapshot", `${chosen.value.method}: ${chosen.value.why}`);
 }
 
 async function containerClockCheck(

@@ -137,6 +137,8 @@ function printSurroundings(row: Row, facts: RunFacts): void {
   row("Engine", engineText(spec.engine));
   printContainer(row, facts, spec);
   row("Lease", spec.lease, leasePath === null ? "" : `, ${leasePath}`);
+  if (spec.snapshot !== undefined)
+    row("Files", spec.snapshot.method, dim(`  ${spec.snapshot.why}`));
   printSnapshot(row, facts);
 }
 

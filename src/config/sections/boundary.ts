@@ -96,6 +96,19 @@ export const files = setting({
   loosening: { when: `above ${STANDARD_FILES}`, test: (count) => count > STANDARD_FILES },
 });
 
+export const snapshotMethod = setting({
+  key: "snapshot.method",
+  guard: "GUARD_SNAPSHOT_METHOD",
+  flag: { name: "--snapshot-method", takes: "METHOD" },
+  kind: "text",
+  schema: z.enum(["auto", "overlay", "reflink", "copy"]),
+  expects: "one of auto, overlay, reflink, copy",
+  standard: "auto",
+  description:
+    "How the container gets its files: over kept layers, by clones, or copied; auto takes the quickest that works.",
+  loosening: "never",
+});
+
 export const overlayInclude = setting({
   key: "overlay.include",
   guard: "GUARD_OVERLAY",

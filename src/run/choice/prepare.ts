@@ -19,6 +19,7 @@ import {
 } from "../../git/preconditions.ts";
 import { type Head, type Principal, readHead } from "../../git/principal.ts";
 import { containerUser } from "../container/container-user.ts";
+import type { ChosenMethod } from "../layers/method.ts";
 import { IN_CONTAINER } from "../paths.ts";
 import { gatewayPart } from "./gateway-part.ts";
 import { agentPart } from "./agent-part.ts";
@@ -43,6 +44,7 @@ export interface Invocation {
   readonly engine: EngineFacts;
   readonly image: ImageFacts;
   readonly leaseKind: "builtin" | "treehouse";
+  readonly snapshot: ChosenMethod;
   /** Undefined without setup commands. */
   readonly setup: SetupSpec | undefined;
   readonly template: { readonly path: string; readonly text: string } | undefined;
@@ -135,6 +137,7 @@ export function makeSpec(invocation: Invocation, choice: RunChoice): Result<RunS
     },
     lease: invocation.leaseKind,
     overlay: settings.overlay,
+    snapshot: invocation.snapshot,
     import: settings.import,
     validate: validationCommands(settings),
     plan: { ...settings.plan, hash: planHash },

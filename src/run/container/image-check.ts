@@ -70,7 +70,12 @@ async function probe(
 }
 
 export interface Checking {
-  readonly purpose: "image-check" | "limits-check" | "clock-check" | "agent-check";
+  readonly purpose: | "image-check"
+    | "limits-check"
+    | "clock-check"
+    | "agent-check"
+    | "overlay-check"
+    | "overlay-cleaning";
   readonly image: CheckedImage;
   readonly stateDir: string;
   /** JavaScript for Node. */

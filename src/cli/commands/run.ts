@@ -6,6 +6,7 @@ import { type Result, ok } from "../../core/result.ts";
 import type { RunRecord } from "../../core/run-record.ts";
 import type { History } from "../../history/port.ts";
 import type { SeriesShape } from "../../run/choice/shape.ts";
+import { enginesThatMayHold } from "../../run/afterwards/engine-marks.ts";
 import { promote } from "../../run/decide/promote.ts";
 import type { FinishedRun } from "../../run/flow.ts";
 import { recover } from "../../run/recover.ts";
@@ -123,8 +124,12 @@ async function recoverFirst(
   services: SeriesServices,
   { invocation }: PreparedRun,
 ): Promise<void> {
-  const pools = await allPools(context, services.principal);
-  const others = await answeringEngines(context);
+  const { repositoryId } = services.principal;
+  const kinds = await enginesThatMayHold(context.env, { history: services.history, repositoryId });
+  const [pools, others] = await Promise.all([
+    allPools(context, services.principal),
+    answeringEngines(context, kinds),
+  ]);
   const engines = others.ok ? others.value : [services.engine];
   const { containers: orphans } = invocation.settings.recovery;
   const { actions, problems } = await recover({ ...services, pools, engines, orphans });

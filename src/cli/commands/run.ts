@@ -36,7 +36,6 @@ import { addSettingOptions, settingFlags } from "../setting-options.ts";
 export function runCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "run",
-    summary: "take tasks from the plan and let an agent do them, guarded",
     description:
       "Takes one task after another from the task plan, or with --parallel several at once. For each: leases a worktree, copies the base commit into a throwaway snapshot, runs the agent in a hardened container, and brings its work back as checked patches on a branch agent/<task-id>-<run-id>. Your checkout is not touched until you promote.",
     exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused, EXIT.resultRefused, EXIT.interrupted],

@@ -15,13 +15,14 @@ import { makeProgram } from "./program.ts";
 
 /** Runs the command line. The only place that sets the process's exit status. */
 export async function begin(): Promise<void> {
-  const onEarlyEnd = (): void => {
-    process.exitCode = EXIT.failed;
-  };
-  // Nothing is left that it could wait for, and it was not done.
   process.once("beforeExit", onEarlyEnd);
   process.exitCode = await main();
   process.off("beforeExit", onEarlyEnd);
+}
+
+/** Nothing is left that the process could wait for, and it was not done. */
+function onEarlyEnd(): void {
+  process.exitCode = EXIT.failed;
 }
 
 async function main(): Promise<ExitStatus> {

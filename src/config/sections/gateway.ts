@@ -44,10 +44,7 @@ interface OfProvider {
   readonly description: string;
 }
 
-function upstreamSetting<const Name extends string>(
-  name: Name,
-  of: OfProvider,
-) {
+function upstreamSetting<const Name extends string>(name: Name, of: OfProvider) {
   return setting({
     key: `upstream.${name}`,
     guard: of.guard,
@@ -96,10 +93,7 @@ export const compatibleUpstream = upstreamSetting("compatible", {
 const REFERENCE =
   /^(?:none|env:[A-Za-z_][A-Za-z0-9_]*|file:(?:\/|~\/).+|command:\S.*|login:[a-z]+)$/;
 
-function credentialSetting<const Name extends string>(
-  name: Name,
-  of: OfProvider,
-) {
+function credentialSetting<const Name extends string>(name: Name, of: OfProvider) {
   return setting({
     key: `credential.${name}`,
     guard: of.guard,

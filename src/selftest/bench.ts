@@ -12,6 +12,7 @@ import { openPrincipal, readHead } from "../git/principal.ts";
 import { openHistory } from "../history/sqlite.ts";
 import { chooseLeasePool } from "../lease/choose.ts";
 import type { Invocation } from "../run/choice/prepare.ts";
+import { chooseMethod } from "../run/layers/method.ts";
 import { runPaths } from "../run/paths.ts";
 import { type SeriesServices, runSeries } from "../run/series/series.ts";
 import { readSpec } from "../run/stages/spec.ts";
@@ -31,7 +32,7 @@ export interface BenchSetup {
   readonly facts: EngineFacts;
   readonly image: ImageFacts;
   /** The container and the network of these are what is tried; the rest is as guardloop comes. */
-  readonly settings: Pick<Settings, "container" | "network">;
+  readonly settings: Pick<Settings, "container" | "network" | "snapshot">;
   readonly now: () => Date;
   readonly signal: AbortSignal;
 }

@@ -15,6 +15,7 @@ import type { Invocation } from "../run/choice/prepare.ts";
 import { chooseMethod } from "../run/layers/method.ts";
 import { runPaths } from "../run/paths.ts";
 import { type SeriesServices, runSeries } from "../run/series/series.ts";
+import { chooseMethod } from "../run/layers/method.ts";
 import { readSpec } from "../run/stages/spec.ts";
 import type { AttackAgent, Seen } from "./attack.ts";
 import type { Place } from "./place.ts";
@@ -31,7 +32,7 @@ export interface BenchSetup {
   readonly engineWith: (env: HostEnvironment) => Promise<Engine>;
   readonly facts: EngineFacts;
   readonly image: ImageFacts;
-  /** The container and the network of these are what is tried; the rest is as guardloop comes. */
+  /** The container, the network and the snapshot of these are what is tried; the rest is as guardloop comes. */
   readonly settings: Pick<Settings, "container" | "network" | "snapshot">;
   readonly now: () => Date;
   readonly signal: AbortSignal;

@@ -68,6 +68,7 @@ test("with no source at all, every setting has the default that was agreed", () 
       logBytes: 64 * 1024 ** 2,
     },
     lease: { kind: "auto" },
+    snapshot: { method: "auto" },
     overlay: { include: [] },
     import: { authorship: "keep" },
     run: {
@@ -168,6 +169,7 @@ test("every setting can be set by its GUARD_ variable and by its key on the comm
     "limits.idle_minutes": "0.5",
     "limits.log": "8m",
     "lease.kind": "builtin",
+    "snapshot.method": "copy",
     "overlay.include": "*.local",
     "import.authorship": "replace",
     "run.max_tasks": "3",

@@ -30,7 +30,7 @@ export async function allChecks(call: Call): Promise<readonly Check[]> {
   checks.push(agentCheck(settings), ...ofDirectory);
   // Everything below looks into the state directory, or would make it.
   if (state === "unusable") return checks;
-  const { checks: ofEngine, tools } = await engineChecks(context, settings);
+  const { checks: ofEngine, tools } = await engineChecks(context, settings, state);
   checks.push(...ofEngine, ...(await agentChecks(context, resolved.value, tools)));
   const here = principal.ok ? principal.value : undefined;
   const { containers } = settings.recovery;

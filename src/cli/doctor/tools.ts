@@ -8,6 +8,7 @@ import { type Context, gitProgram } from "../context.ts";
 import { duration, size } from "../output/duration.ts";
 import { engineText, shortId } from "../output/engine.ts";
 import { type Tools, engineAndImage } from "../prepare-run.ts";
+import type { StateDirectory } from "./state.ts";
 import { type Check, good, problem, warning } from "./check.ts";
 
 /** Further apart than this is no matter of how long a container takes to start. */
@@ -39,6 +40,7 @@ export function agentCheck(settings: Settings): Check {
 export async function engineChecks(
   context: Context,
   settings: Settings,
+  state: StateDirectory,
 ): Promise<{ readonly checks: readonly Check[]; readonly tools: Tools | undefined }> {
   const tools = await engineAndImage(context, settings);
   const { image } = settings.container;
@@ -51,13 +53,16 @@ export async function engineChecks(
     good("engine", `${engineText(facts)}, ${facts.cpus} CPUs, ${size(facts.memoryBytes)}`),
     ...tools.value.notices.map((text) => warning("engine", text, null)),
     good("image", `${image} (${shortId(tools.value.image.id)})`),
-    await snapshotCheck(context, settings, tools.value),
+    ...(state === "absent" ? [] : [await snapshotCheck(context, settings, tools.value)]),
     ...(await containerClockCheck(context, image, tools.value)),
   ];
   return { checks, tools: tools.value };
 }
 
-/** What did not work is tried again here, since something may have been mended. */
+/**
+ * What did not work is tried again here, since something may have been mended. Without a state directory there is no
+ * place to try it in.
+ */
 async function snapshotCheck(
   { env }: Context,
   { container, snapshot }: Settings,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { copyFile, readFile, rm, statfs, writeFile } from "node:fs/promises";
+import { copyFile, readFile, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { release } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
@@ -100,8 +100,8 @@ async function overlayVerdict(request: MethodRequest): Promise<Result<TrialVerdi
   await ensurePrivateDirectory(directory);
   const remembered = join(directory, `${await keyOf(request)}.json`);
   const known = await readVerdict(remembered);
-  if (known !== undefined && (request.trial === "remembered" || known.is === "proven"))
-    return ok(known);
+  const counts = request.trial === "remembered" && request.wanted === "auto";
+  if (known !== undefined && (counts || known.is === "proven")) return ok(known);
   const { image, stateDir } = request;
   const checked = { ...image, setup: facts.setup };
   const verdict = await tryOverlay(engine, { image: checked, stateDir, within: directory });
@@ -115,8 +115,18 @@ const REMEMBERED = z.discriminatedUnion("is", [
   z.object({ version: z.literal(1), is: z.literal("refused"), why: z.string() }),
 ]);
 
+/** What did not work may have had a passing reason, so it is not believed for ever. */
+const REFUSED_FOR_MS = 7 * 24 * 60 * 60_000;
+
 /** Undefined also for what cannot be read: then it is tried again. */
 async function readVerdict(path: string): Promise<TrialVerdict | undefined> {
+  const verdict = await readRemembered(path);
+  if (verdict?.is !== "refused") return verdict;
+  const { mtimeMs } = await stat(path);
+  return Date.now() - mtimeMs > REFUSED_FOR_MS ? undefined : verdict;
+}
+
+async function readRemembered(path: string): Promise<TrialVerdict | undefined> {
   const text = await readFile(path, "utf8").catch(() => undefined);
   if (text === undefined) return undefined;
   try {

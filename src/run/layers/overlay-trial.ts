@@ -88,7 +88,9 @@ async function tryIn(
       why: `${name} started no container over layers: ${end.error.message}`,
     });
   const said = Buffer.concat(chunks).toString("utf8");
-  const wrong = end.value.exitCode === 0 ? differences(overlay, said, before) : ["using files"];
+  if (end.value.exitCode !== 0)
+    return ok({ is: "refused", why: `a trial container of ${name} could not work over layers` });
+  const wrong = differences(overlay, said, before);
   if (wrong.length === 0 && stateOf(overlay, spec.user).below === before.below)
     return ok({ is: "proven" });
   const what =

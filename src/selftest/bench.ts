@@ -15,7 +15,6 @@ import type { Invocation } from "../run/choice/prepare.ts";
 import { chooseMethod } from "../run/layers/method.ts";
 import { runPaths } from "../run/paths.ts";
 import { type SeriesServices, runSeries } from "../run/series/series.ts";
-import { chooseMethod } from "../run/layers/method.ts";
 import { readSpec } from "../run/stages/spec.ts";
 import type { AttackAgent, Seen } from "./attack.ts";
 import type { Place } from "./place.ts";

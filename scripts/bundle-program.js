@@ -36,7 +36,12 @@ const { dependencies } = JSON.parse(await readFile("package.json", "utf8"));
 // Files that an earlier build has named otherwise would be packed.
 await rm(OUT, { recursive: true, force: true });
 const { metafile } = await build({
-  entryPoints: { start: "src/cli/start.ts", program: "src/cli/main.ts", [OWN_PART]: OWN_PART },
+  entryPoints: {
+    start: "src/cli/start.ts",
+    overview: "src/cli/overview.ts",
+    program: "src/cli/whole.ts",
+    [OWN_PART]: OWN_PART,
+  },
   outdir: OUT,
   outExtension: { ".js": ".cjs" },
   bundle: true,

@@ -11,12 +11,12 @@ import type { CommandEnd, Format } from "./define.ts";
 import { printFailure } from "./output/failure.ts";
 import { keyboardOf } from "./output/keyboard.ts";
 import { type Output, makeOutput } from "./output/output.ts";
-import { makeProgram } from "./program.ts";
+import { type Loaders, makeProgram } from "./program.ts";
 
 /** Runs the command line. The only place that sets the process's exit status. */
-export async function begin(): Promise<void> {
+export async function begin(loaders: Loaders): Promise<void> {
   process.once("beforeExit", onEarlyEnd);
-  process.exitCode = await main();
+  process.exitCode = await main(loaders);
   process.off("beforeExit", onEarlyEnd);
 }
 
@@ -25,7 +25,7 @@ function onEarlyEnd(): void {
   process.exitCode = EXIT.failed;
 }
 
-async function main(): Promise<ExitStatus> {
+async function main(loaders: Loaders): Promise<ExitStatus> {
   // What we make for containers must be readable by the uid they run as; our own directories are 0700.
   process.umask(0o022);
   const env = hostEnvironment();
@@ -52,6 +52,7 @@ async function main(): Promise<ExitStatus> {
   const program = await makeProgram(context, {
     version: packageVersion(packageRoot),
     words: ours(context),
+    loaders,
     finish: (ended, as) => {
       end = ended;
       format = as;

@@ -44,7 +44,7 @@ describe("compiled code", () => {
     expect(statSync(file).ino).toBe(before);
     await succeed(world, ["--help"]);
     expect(readdirSync(cacheOf(world)).map((name) => name.split("-v")[0])).toEqual([
-      "program-help",
+      "overview-help",
       "program-runs",
     ]);
   });

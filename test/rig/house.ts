@@ -41,11 +41,11 @@ export async function gc(world: World, ...args: readonly string[]): Promise<Gc> 
   return JSON.parse(ended.stdout) as Gc;
 }
 
-/** Names, kinds, link targets and bytes of everything below a directory, but for the database's own files. */
+/** Names, kinds, link targets and bytes of everything below a directory, but for the database's own files, compiled code and marks of engines. */
 export function listing(root: string): readonly string[] {
   if (!existsSync(root)) return [];
   return readdirSync(root, { recursive: true, encoding: "utf8" })
-    .filter((name) => !/history\.db/.test(name))
+    .filter((name) => !/history\.db|^(?:compile-cache|engines)/.test(name))
     .toSorted()
     .map((name) => {
       const stat = lstatSync(join(root, name));

@@ -39,11 +39,11 @@ function killedRunOf(owner: Owner): string {
   return runId;
 }
 
-/** Names and contents of what is below the state directory, without what merely reading changes. */
+/** Names and contents of what is below the state directory, without what merely reading or looking at engines changes. */
 function digestOf(directory: string): string {
   const hash = createHash("sha256");
   for (const name of readdirSync(directory, { recursive: true }).map(String).toSorted()) {
-    if (/^history\.db|^locks/.test(name)) continue;
+    if (/^(?:history\.db|locks|compile-cache|engines)/.test(name)) continue;
     hash.update(`${name}\n`);
     try {
       hash.update(readFileSync(join(directory, name)));

@@ -70,7 +70,8 @@ async function probe(
 }
 
 export interface Checking {
-  readonly purpose: | "image-check"
+  readonly purpose:
+    | "image-check"
     | "limits-check"
     | "clock-check"
     | "agent-check"

@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-import "../dist/bundle/guardloop.js";
+require("../dist/bundle/start.cjs");

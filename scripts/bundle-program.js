@@ -1,5 +1,6 @@
 // Bundles the command line with the packages it uses into dist/bundle/: most of the time until a command works used to go
-// into finding and reading some four hundred files. A lazy import stays lazy: it becomes a file of its own.
+// into finding and reading some four hundred files, and then into compiling one. So it is CommonJS, which Node can take
+// from what it has compiled before (src/cli/code-cache.ts); a lazy import stays lazy, and runs when it is reached.
 //
 // What package.json calls dependencies stays outside and is installed beside; everything else goes in, with its licence
 // in THIRD-PARTY-LICENSES.txt. Names and lines are left as they are, so that a stack trace can be read. See docs/adr/0012.
@@ -8,10 +9,6 @@ import { join, sep } from "node:path";
 import { build } from "esbuild";
 
 const OUT = "dist/bundle";
-
-/** Packages that are CommonJS call `require` for Node's own modules, which a module does not have. */
-const REQUIRE =
-  'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
 
 /** Messages in fifty languages, of which guardloop speaks one: they are 360 KB that every start would read. */
 const withoutLocales = {
@@ -23,25 +20,53 @@ const withoutLocales = {
   },
 };
 
+/** A package that few runs need and that is as large as half of the program is a part of its own. */
+const OWN_PART = "undici";
+
+const partsAside = {
+  name: "parts-aside",
+  setup({ onResolve }) {
+    onResolve({ filter: new RegExp(`^${OWN_PART}$`) }, ({ kind }) =>
+      kind === "entry-point" ? undefined : { path: `./${OWN_PART}.cjs`, external: true },
+    );
+  },
+};
+
 const { dependencies } = JSON.parse(await readFile("package.json", "utf8"));
 // Files that an earlier build has named otherwise would be packed.
 await rm(OUT, { recursive: true, force: true });
 const { metafile } = await build({
-  entryPoints: { guardloop: "src/cli/start.ts" },
+  entryPoints: {
+    start: "src/cli/start.ts",
+    overview: "src/cli/overview.ts",
+    program: "src/cli/whole.ts",
+    [OWN_PART]: OWN_PART,
+  },
   outdir: OUT,
+  outExtension: { ".js": ".cjs" },
   bundle: true,
-  splitting: true,
   platform: "node",
   target: "node20.19",
-  format: "esm",
-  chunkNames: "[name]-[hash]",
+  format: "cjs",
+  // Code that is kept in compiled form cannot import: what is imported when it is needed is run then.
+  supported: { "dynamic-import": false },
+  define: { "import.meta.dirname": "__dirname" },
   external: Object.keys(dependencies),
-  plugins: [withoutLocales],
-  banner: { js: REQUIRE },
+  plugins: [withoutLocales, partsAside],
+  charset: "ascii",
   legalComments: "none",
   metafile: true,
 });
+await Promise.all(Object.keys(metafile.outputs).map(asAscii));
 await writeFile(join(OUT, "THIRD-PARTY-LICENSES.txt"), await licencesOf(packagesIn(metafile)));
+
+/** The bundler leaves other characters in regular expressions and in comments, and parts are read as ASCII (src/cli/parts.ts). */
+async function asAscii(path) {
+  const text = await readFile(path, "utf8");
+  const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  // Without the flag `u`, this takes each half of a pair for itself.
+  await writeFile(path, text.replaceAll(/[^\0-\x7f]/g, escaped));
+}
 
 /** Directories of the packages of which something is in the bundle. */
 function packagesIn({ outputs }) {

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# Brings what the tests of every engine need: Podman with the agent image, and gVisor as a runtime of Docker. What cannot be
-# brought is said, and the tests say it again; see test/contract/engines.test.ts. Needs say.sh, engine.sh and $root.
+# Brings what the tests of every engine need: Podman with the agent image, gVisor as a runtime of Docker, and a file system
+# that clones files. What cannot be brought is said, and the tests say it again; see test/contract/engines.test.ts. Needs
+# say.sh, engine.sh and $root.
 
 dockerd_pid=/var/run/docker.pid
 
@@ -21,7 +22,7 @@ is_installed() { dpkg-query --show --showformat '${db:Status-Status}' "$1" 2>/de
 install_engines() {
   local package missing=()
   # Podman alone recommends most of what it needs to start a container.
-  for package in podman catatonit conmon netavark crun runc uidmap slirp4netns fuse-overlayfs runsc; do
+  for package in podman catatonit conmon netavark crun runc uidmap slirp4netns fuse-overlayfs runsc btrfs-progs; do
     is_installed "$package" || missing+=("$package")
   done
   [[ ${#missing[@]} -gt 0 ]] || return 0

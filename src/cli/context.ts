@@ -38,6 +38,11 @@ export async function principalOf(context: Context): Promise<Result<Principal, F
   return git.ok ? openPrincipal(git.value, context.env, context.cwd) : git;
 }
 
+/** Loads the database library while something else is waited for; whether it can be loaded is for `historyOf` to say. */
+export function loadHistoryMeanwhile(): void {
+  import("../history/sqlite.ts").catch(() => undefined);
+}
+
 /** Opens the history; the database library is loaded only by commands that need it. */
 export async function historyOf(context: Context): Promise<Result<History, Failure>> {
   const { openHistory } = await import("../history/sqlite.ts");

@@ -4,6 +4,7 @@ import { EXIT, type ExitStatus } from "../core/failures.ts";
 import { hostFault } from "../core/host-fault.ts";
 import { type Result, err } from "../core/result.ts";
 import { JournalFault } from "../run/drive.ts";
+import { COMMANDS, isCommand } from "./command-names.ts";
 import type { Context } from "./context.ts";
 
 export type Format = "human" | "json";
@@ -25,7 +26,8 @@ const EXIT_MEANINGS: Readonly<Record<ExitStatus, string>> = {
 
 export interface CommandSpec {
   readonly name: string;
-  readonly summary: string;
+  /** Of a command below another one; the others have theirs in COMMANDS. */
+  readonly summary?: string;
   /** More than the summary: what it touches and what it leaves. */
   readonly description: string;
   readonly exits: readonly ExitStatus[];
@@ -39,7 +41,7 @@ export function define(spec: CommandSpec): Command {
   );
   const examples = spec.examples.map((example) => `  ${example}`);
   return new Command(spec.name)
-    .summary(spec.summary)
+    .summary(spec.summary ?? (isCommand(spec.name) ? COMMANDS[spec.name].summary : ""))
     .description(spec.description)
     .option("--json", "print JSON instead of text (see docs/json.md)")
     .addHelpText("after", ["", "Exit codes:", ...exits, "", "Examples:", ...examples].join("\n"));

@@ -5,6 +5,8 @@ import { ENGINE_NAMES, engineClient } from "../engine/client.ts";
 import { dockerEngine } from "../engine/docker/engine.ts";
 import { podmanEngine } from "../engine/podman/engine.ts";
 import type { Engine, EngineFacts } from "../engine/port.ts";
+import { markEngine } from "../run/afterwards/engine-marks.ts";
+import { attempt } from "../run/drive.ts";
 import { findProgram } from "../process/find-program.ts";
 import { ownLimits } from "../process/own-limits.ts";
 import type { Context } from "./context.ts";
@@ -57,15 +59,17 @@ async function choose(
 }
 
 /**
- * Every engine of this machine that answers: what is to be cleaned up may be in any of them. One that has answered
- * `openEngine` for this invocation is not asked again.
+ * The engines of this machine that answer, every one or of some kinds: what is to be cleaned up may be in any of them.
+ * One that has answered `openEngine` for this invocation is among them, and is not asked again.
  */
 export async function answeringEngines(
   context: Context,
+  kinds: readonly EngineKind[] = KINDS,
 ): Promise<Result<readonly Engine[], Failure>> {
   const proven = PROVEN.get(context);
+  const asked = KINDS.filter((kind) => kinds.includes(kind) || proven?.engine.kind === kind);
   const opened = await Promise.all(
-    KINDS.map(async (kind) =>
+    asked.map(async (kind) =>
       proven?.engine.kind === kind ? ok(proven) : open(context, kind, undefined),
     ),
   );
@@ -115,11 +119,24 @@ export async function engineOf(
   if (program === undefined) return notFound(kind);
   const client = engineClient(kind, program, context.env);
   const { now } = context;
-  return ok(
+  const engine =
     kind === "docker"
       ? dockerEngine(client, runtime, now)
-      : podmanEngine({ client, runtime, host: await podmanHost(context), now }),
-  );
+      : podmanEngine({ client, runtime, host: await podmanHost(context), now });
+  return ok(marking(context, engine));
+}
+
+/** An engine that leaves a mark before its first container, so that recovery knows where to look. */
+function marking({ env }: Context, engine: Engine): Engine {
+  let marked: Promise<Result<void, Failure>> | undefined;
+  const mark = () => attempt(async () => ok(await markEngine(env, engine.kind)));
+  return {
+    ...engine,
+    async run(...started) {
+      const done = await (marked ??= mark());
+      return done.ok ? engine.run(...started) : done;
+    },
+  };
 }
 
 async function podmanHost(context: Context) {

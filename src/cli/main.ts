@@ -1,4 +1,4 @@
-import { fileURLToPath } from "node:url";
+import { resolve } from "node:path";
 import { CommanderError } from "commander";
 import { hostEnvironment } from "../config/environment.ts";
 import { EXIT, type ExitStatus, exitStatusOf } from "../core/failures.ts";
@@ -11,12 +11,21 @@ import type { CommandEnd, Format } from "./define.ts";
 import { printFailure } from "./output/failure.ts";
 import { keyboardOf } from "./output/keyboard.ts";
 import { type Output, makeOutput } from "./output/output.ts";
-import { makeProgram } from "./program.ts";
+import { type Loaders, makeProgram } from "./program.ts";
 
-/** The only place that sets the process's exit status. */
-process.exitCode = await main();
+/** Runs the command line. The only place that sets the process's exit status. */
+export async function begin(loaders: Loaders): Promise<void> {
+  process.once("beforeExit", onEarlyEnd);
+  process.exitCode = await main(loaders);
+  process.off("beforeExit", onEarlyEnd);
+}
 
-async function main(): Promise<ExitStatus> {
+/** Nothing is left that the process could wait for, and it was not done. */
+function onEarlyEnd(): void {
+  process.exitCode = EXIT.failed;
+}
+
+async function main(loaders: Loaders): Promise<ExitStatus> {
   // What we make for containers must be readable by the uid they run as; our own directories are 0700.
   process.umask(0o022);
   const env = hostEnvironment();
@@ -26,7 +35,7 @@ async function main(): Promise<ExitStatus> {
     noColor: env.noColor,
   });
   // From dist/bundle/, where this file is a part of the bundle.
-  const packageRoot = fileURLToPath(new URL("../../", import.meta.url));
+  const packageRoot = `${resolve(import.meta.dirname, "../..")}/`;
   const context: Context = {
     env,
     cwd: process.cwd(),
@@ -42,7 +51,8 @@ async function main(): Promise<ExitStatus> {
   let format: Format = "human";
   const program = await makeProgram(context, {
     version: packageVersion(packageRoot),
-    wanted: process.argv[2],
+    words: ours(context),
+    loaders,
     finish: (ended, as) => {
       end = ended;
       format = as;
@@ -53,9 +63,7 @@ async function main(): Promise<ExitStatus> {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return EXIT.done;
-    // What stands behind two dashes is the agent's.
-    const ours = process.argv.slice(0, process.argv.length - context.afterDashes.length);
-    format = ours.includes("--json") ? "json" : "human";
+    format = ours(context).includes("--json") ? "json" : "human";
     end = usageFailure(error);
   }
   // A look at a container that hangs, for example, would keep a finished command from ending.
@@ -63,6 +71,11 @@ async function main(): Promise<ExitStatus> {
   if (end.ok) return end.value;
   printFailure(output, end.error, { format });
   return exitStatusOf(end.error.code);
+}
+
+/** What stands behind two dashes is the agent's. */
+function ours({ afterDashes: agents }: Context): readonly string[] {
+  return process.argv.slice(2, process.argv.length - agents.length);
 }
 
 function afterDashes(argv: readonly string[]): readonly string[] {

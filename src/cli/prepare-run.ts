@@ -4,6 +4,7 @@ import type { Settings } from "../config/settings.ts";
 import type { FlagValues } from "../config/text-layer.ts";
 import { type Failure, fail } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
+import type { EngineKind } from "../core/run-spec.ts";
 import type { Engine, EngineFacts, ImageFacts } from "../engine/port.ts";
 import type { Head, Principal } from "../git/principal.ts";
 import { refuseOperationUnderWay } from "../git/preconditions.ts";
@@ -14,7 +15,7 @@ import type { LeasePool } from "../lease/port.ts";
 import { checkImage } from "../run/container/image-check.ts";
 import { readPlan } from "../run/choice/plan.ts";
 import { networkNotices } from "../run/choice/network.ts";
-import { type Invocation, checkPrincipal, clampNotices } from "../run/choice/prepare.ts";
+import { type Invocation, checkPrincipalAt, clampNotices } from "../run/choice/prepare.ts";
 import { refuseDiskLow } from "../run/house/disk-floor.ts";
 import { checkWanted, offerTasks } from "../run/choice/offer.ts";
 import { type SeriesShape, seriesShape } from "../run/choice/shape.ts";
@@ -22,8 +23,8 @@ import { chooseMethod } from "../run/layers/method.ts";
 import { setupSpec } from "../run/setup/setup-spec.ts";
 import { proveLimits } from "../run/container/limits-check.ts";
 import { type AgentChoices, chooseAgents } from "./choose-agents.ts";
-import { type Context, principalOf } from "./context.ts";
-import { type WantedEngine, openEngine } from "./engines.ts";
+import { type Context, loadHistoryMeanwhile, principalOf } from "./context.ts";
+import { type WantedEngine, engineOf, openEngine } from "./engines.ts";
 import type { GatewayServices } from "../run/egress/gateway-services.ts";
 import { prepareGateway } from "./gateway-services.ts";
 import { settingsFor } from "./settings.ts";
@@ -59,14 +60,19 @@ export async function prepareRun(
   const settings = { ...resolved.value.settings, agent: first.settings };
   const shape = shapeOf(resolved.value, agents.value, wanted);
   if (!shape.ok) return shape;
-  const head = await checkPrincipal(principal.value);
-  if (!head.ok) return head;
-  const template = await readTemplate(at, settings);
-  if (!template.ok) return template;
-  const possible = await refuseNothingToDo(at, settings, { wanted, kind: shape.value.kind });
-  if (!possible.ok) return possible;
+  // The engine takes longest to answer; its answer counts when everything before it is well.
+  const asked = askEngine(context, settings.container);
+  loadHistoryMeanwhile();
   const places = { stateDir: context.env.stateDir, principal: principal.value };
-  const room = await refuseDiskLow(places, settings.disk.freeFloorBytes);
+  const [head, template, possible, room] = await Promise.all([
+    checkPrincipalAt(principal.value, early),
+    readTemplate(at, settings),
+    refuseNothingToDo(at, settings, { wanted, kind: shape.value.kind }),
+    refuseDiskLow(places, settings.disk.freeFloorBytes),
+  ]);
+  if (!head.ok) return head;
+  if (!template.ok) return template;
+  if (!possible.ok) return possible;
   if (!room.ok) return room;
   return withTools(context, {
     principal: principal.value,
@@ -77,6 +83,7 @@ export async function prepareRun(
     shape: shape.value,
     wanted,
     template: template.value,
+    asked,
     notices: [...resolved.value.notices, ...networkNotices(settings)],
   });
 }
@@ -104,6 +111,7 @@ interface Checked {
   readonly shape: SeriesShape;
   readonly wanted: readonly string[];
   readonly template: Invocation["template"];
+  readonly asked: AskedEngine;
   readonly notices: readonly string[];
 }
 
@@ -112,7 +120,7 @@ async function withTools(
   checked: Checked,
 ): Promise<Result<PreparedRun, Failure>> {
   const { principal, head, settings, agents, shape, wanted, template } = checked;
-  const tools = await engineAndImage(context, settings);
+  const tools = await engineAndImage(context, settings, checked.asked);
   if (!tools.ok) return tools;
   const { engine, facts, image } = tools.value;
   const leases = await poolFor(context, principal, settings.lease.kind);
@@ -174,16 +182,42 @@ export interface Tools {
   readonly notices: readonly string[];
 }
 
+type WantedTools = WantedEngine & { readonly image: string };
+
+/** Questions that are on their way; they change nothing, and may be left unanswered. */
+export interface AskedEngine {
+  readonly opened: ReturnType<typeof openEngine>;
+  /** What the engine that is the first choice says of the image. */
+  readonly image: Promise<{ readonly kind: EngineKind; readonly facts: ImageAnswer } | undefined>;
+}
+
+type ImageAnswer = Awaited<ReturnType<Engine["image"]>>;
+
+/** Asks the engine what it is, and the one that is likely to be taken about the image meanwhile. */
+export function askEngine(context: Context, wanted: WantedTools): AskedEngine {
+  const kind = wanted.engine === "auto" ? "docker" : wanted.engine;
+  const aboutImage = async () => {
+    const engine = await engineOf(context, kind, "");
+    return engine.ok ? { kind, facts: await engine.value.image(wanted.image) } : undefined;
+  };
+  const asked = { opened: openEngine(context, wanted), image: aboutImage() };
+  // Where something else is wrong nobody waits for them.
+  for (const one of Object.values(asked)) one.catch(() => undefined);
+  return asked;
+}
+
 /** The engine, proven to answer and to keep limits, and the image, proven to suit. */
 export async function engineAndImage(
   context: Context,
-  settings: { readonly container: WantedEngine & { readonly image: string } },
+  settings: { readonly container: WantedTools },
+  asked = askEngine(context, settings.container),
 ): Promise<Result<Tools, Failure>> {
-  const opened = await openEngine(context, settings.container);
+  const opened = await asked.opened;
   if (!opened.ok) return opened;
   const { engine, insteadOf } = opened.value;
   const { image: name } = settings.container;
-  const image = await engine.image(name);
+  const early = await asked.image;
+  const image = early?.kind === engine.kind ? early.facts : await engine.image(name);
   if (!image.ok) return image;
   if (image.value === undefined) return imageMissing(engine, name);
   const { stateDir } = context.env;

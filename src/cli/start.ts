@@ -1,28 +1,32 @@
-import { lstatSync } from "node:fs";
-import * as nodeModule from "node:module";
-import { join } from "node:path";
 import { hostEnvironment } from "../config/environment.ts";
+import { isCommand } from "./command-names.ts";
+import type { begin as Begin } from "./whole.ts";
+import { openParts } from "./parts.ts";
 
-/** Where the program begins: what is imported from here on may come out of Node's cache of compiled code. */
-keepCompiledCode(hostEnvironment().stateDir);
-await import("./main.ts");
+/** Code that was not run for a while is thrown away by V8, and could not be kept any more. */
+const KEEP_AFTER_MS = 60_000;
 
-/**
- * Lets Node keep what it compiles, where it can (22.1 and newer). What lies in such a cache is run: so never in the
- * directory for temporary files, which is Node's choice, but only in a state directory that is there already, that is
- * ours and that nobody else may write to.
- */
-function keepCompiledCode(stateDir: string): void {
-  // Older ones have no such function.
-  const { enableCompileCache }: Partial<CompileCache> = nodeModule as object;
-  if (enableCompileCache === undefined) return;
-  const stat = lstatSync(stateDir, { throwIfNoEntry: false });
-  const isPrivate =
-    stat?.isDirectory() === true && stat.uid === process.getuid?.() && (stat.mode & 0o022) === 0;
-  // It reports a directory that cannot be written to, and throws nothing.
-  if (isPrivate) enableCompileCache(join(stateDir, "compile-cache"));
-}
+/** Words that are answered without any command, where they stand alone. */
+const OVERVIEW = ["--help", "-h", "help", "--version", "-V"];
 
-interface CompileCache {
-  readonly enableCompileCache: (directory: string) => unknown;
+const [, , wanted = "help", ...others] = process.argv;
+const isOverview = OVERVIEW.includes(wanted) && others.length === 0;
+const parts = openParts({
+  directory: import.meta.dirname,
+  stateDir: hostEnvironment().stateDir,
+  command: isOverview ? "help" : isCommand(wanted) ? wanted : undefined,
+});
+let isKept = false;
+const keep = (): void => {
+  if (!isKept) parts.keepCode();
+  isKept = true;
+};
+setTimeout(keep, KEEP_AFTER_MS).unref();
+// The bundler makes the parts out of files that have it.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const { begin } = parts.load(isOverview ? "overview" : "program") as Program;
+void begin().then(keep);
+
+interface Program {
+  readonly begin: typeof Begin;
 }

@@ -91,7 +91,15 @@ export async function isWhole(tree: BaseTree, commit: string): Promise<boolean> 
   return true;
 }
 
-/** Only with owner and times final can the index tell changed files from unchanged ones. */
+/**
+ * Lets the index learn the times of files that were put in another's place, by reading them. Only with owner and times
+ * final can the index tell changed files from unchanged ones.
+ */
+export async function learnTimes(tree: BaseTree): Promise<Result<void, Failure>> {
+  const git = await initBare(tree, tree.gitDir);
+  return git.ok ? refresh(tree, git.value) : git;
+}
+
 async function refresh(tree: BaseTree, git: Git): Promise<Result<void, Failure>> {
   const refreshed = await inTree(tree, git, ["update-index", "-q", "--refresh"]);
   return refreshed.ok ? ok(undefined) : refreshed;

@@ -29,6 +29,8 @@ export interface GitOptions {
   readonly identity?: Environment;
   /** Object directories, absolute: new objects go into the first, and those of the second are there to be read. */
   readonly objects?: { readonly into: string; readonly from: string };
+  /** `take`: what only makes the next call faster may be written, too; see GIT_OPTIONAL_LOCKS in git(1). */
+  readonly optionalLocks?: "take";
   /** Git is started only while there is this file; see `Command`. */
   readonly onlyWhile?: string;
   /** Limits on what the child may use; see `withBounds`. */
@@ -149,8 +151,8 @@ function objectDirectories({ into, from }: NonNullable<GitOptions["objects"]>): 
 function bind(program: string, profile: Profile): Git {
   return {
     async exec(args, options = {}): Promise<Exit> {
-      const { cwd, config, indexFile, workTree, identity, objects, deadlineMs, ...passedOn } =
-        options;
+      const { cwd, config, indexFile, workTree, identity, objects, ...others } = options;
+      const { deadlineMs, optionalLocks, ...passedOn } = others;
       const { environment } = profile;
       const bounded = options.bounds === undefined ? [] : PACK_WINDOWS;
       const result = await run({
@@ -162,6 +164,7 @@ function bind(program: string, profile: Profile): Git {
           ...(objects === undefined ? {} : objectDirectories(objects)),
           ...(indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile }),
           ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }),
+          ...(optionalLocks === undefined ? {} : { GIT_OPTIONAL_LOCKS: "1" }),
         },
         deadlineMs: deadlineMs ?? DEADLINES.gitQuickMs,
         ...passedOn,

@@ -78,10 +78,14 @@ export async function refuseUnsupported(
   principal: Principal,
   base: string,
 ): Promise<Result<void, Failure>> {
-  const facts = await gitText(principal.git, [
-    "rev-parse",
-    "--is-shallow-repository",
-    "--show-object-format",
+  const [facts, partial, tree] = await Promise.all([
+    gitText(principal.git, ["rev-parse", "--is-shallow-repository", "--show-object-format"]),
+    principal.git.exec([
+      "config",
+      "--get-regexp",
+      String.raw`^(extensions\.partialclone|remote\..*\.promisor)$`,
+    ]),
+    refuseUnsupportedTree(principal, base),
   ]);
   if (!facts.ok) return facts;
   const [shallow, objectFormat] = facts.value.split("\n");
@@ -95,17 +99,12 @@ export async function refuseUnsupported(
       `The repository uses ${objectFormat ?? "unknown"} object ids.`,
       "Use a SHA-1 repository.",
     );
-  const partial = await principal.git.exec([
-    "config",
-    "--get-regexp",
-    String.raw`^(extensions\.partialclone|remote\..*\.promisor)$`,
-  ]);
   if (partial.code === 0)
     return unsupported(
       "The repository is a partial clone: some objects are only on the remote.",
       "Clone it again without --filter.",
     );
-  return refuseUnsupportedTree(principal, base);
+  return tree;
 }
 
 async function refuseUnsupportedTree(

@@ -78,9 +78,11 @@ export async function readHeadCommit(principal: Principal): Promise<Result<strin
 
 /** The commit and branch the principal checkout is at; refuses a detached HEAD and a repository without commits. */
 export async function readHead(principal: Principal): Promise<Result<Head, Failure>> {
-  const commit = await readHeadCommit(principal);
+  const [commit, ref] = await Promise.all([
+    readHeadCommit(principal),
+    principal.git.exec(["symbolic-ref", "--quiet", "HEAD"]),
+  ]);
   if (!commit.ok) return commit;
-  const ref = await principal.git.exec(["symbolic-ref", "--quiet", "HEAD"]);
   if (ref.code !== 0)
     return fail("detached-head", `${principal.topLevel} is at a detached HEAD, not on a branch.`);
   const branchRef = ref.stdout.toString("utf8").trim();

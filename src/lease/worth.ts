@@ -2,7 +2,8 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { DEADLINES } from "../core/limits.ts";
 import { type Git, gitOutput, gitText } from "../git/git.ts";
-import { gitIn, headPosition } from "./worktree-check.ts";
+import { gitIn } from "./git-in.ts";
+import { headPosition } from "./sighting.ts";
 
 const LONG = { deadlineMs: DEADLINES.gitLongMs, maxOutputBytes: 256 * 1024 * 1024 };
 /** Beyond so many files nothing is proven, and the worktree stays. */

@@ -1,14 +1,12 @@
 import { posix } from "node:path";
 import { type FoundSecret, isPlaceholder, ownFindings } from "./secret-patterns.ts";
-import { type SecretRule, loadSecretRules } from "./secret-rules.ts";
+import { SECRET_RULES, type SecretRule } from "./secret-rules.ts";
 
 /** A text and where it stands; some forms are only known in files of a certain ending. */
 export interface ScannedText {
   readonly path: string;
   readonly text: string;
 }
-
-let rules: Promise<readonly SecretRule[]> | undefined;
 
 /**
  * Answers which secrets are in a text: secretlint's single rules and our own patterns, without what is clearly a
@@ -17,8 +15,7 @@ let rules: Promise<readonly SecretRule[]> | undefined;
  * @returns at most one for each kind and offset, in order of the offset.
  */
 export async function secretsIn(scanned: ScannedText): Promise<readonly FoundSecret[]> {
-  rules ??= loadSecretRules();
-  const able = (await rules).filter((rule) => rule.hint.test(scanned.text));
+  const able = SECRET_RULES.filter((rule) => rule.hint.test(scanned.text));
   const byRules = able.length === 0 ? [] : await lint(able, scanned);
   const all = [...ownFindings(scanned.text), ...byRules];
   const seen = new Set<string>();
@@ -33,7 +30,10 @@ async function lint(
   able: readonly SecretRule[],
   { path, text }: ScannedText,
 ): Promise<readonly FoundSecret[]> {
-  const { lintSource } = await import("@secretlint/core");
+  const [{ lintSource }, ...creators] = await Promise.all([
+    import("@secretlint/core"),
+    ...able.map(async ({ load }) => (await load()).creator),
+  ]);
   const { messages } = await lintSource({
     source: {
       // Its profiler keeps the name, so it does not get the real one.
@@ -45,11 +45,11 @@ async function lint(
     options: {
       noPhysicFilePath: true,
       maskSecrets: true,
-      config: { rules: able.map(({ creator }) => ({ id: creator.meta.id, rule: creator })) },
+      config: { rules: creators.map((rule) => ({ id: rule.meta.id, rule })) },
     },
   });
   return messages.flatMap(({ ruleId, range: [start, end] }) => {
-    const rule = able.find(({ creator }) => creator.meta.id === ruleId);
+    const rule = able[creators.findIndex(({ meta }) => meta.id === ruleId)];
     if (rule === undefined || end - start < (rule.atLeast ?? 0)) return [];
     const match = text.slice(start, end);
     if (isPlaceholder(match)) return [];

@@ -39,8 +39,9 @@ test("what is installed needs nothing beside it but the dependencies that it nam
       encoding: "utf8",
       stdio: ["ignore", "pipe", "pipe"],
     });
-  // Every command is loaded for the list of them.
   expect(guardloop("--help")).toContain("promote");
+  // Every command is loaded where the first word is none.
+  expect(guardloop("help", "promote")).toContain("guardloop promote");
   const words = ["run", "--agent", "command", "--", "sh", "-c"];
   guardloop(...words, `${GOOD_AGENT}\necho 'key = "AKIAIOSFODNN7EXAMPL5"' > "key.txt"`);
   expect(guardloop("runs")).toContain("ready");
@@ -52,7 +53,7 @@ test("what is installed needs nothing beside it but the dependencies that it nam
 test("the licences of what is bundled go with it", () => {
   const bundle = join(ROOT, "dist/bundle");
   const texts = readdirSync(bundle)
-    .filter((name) => name.endsWith(".js"))
+    .filter((name) => name.endsWith(".cjs"))
     .map((name) => readFileSync(join(bundle, name), "utf8"));
   // The bundler writes before each file where it came from.
   const from = texts.flatMap((text) => [
@@ -62,4 +63,6 @@ test("the licences of what is bundled go with it", () => {
   const licences = readFileSync(join(bundle, "THIRD-PARTY-LICENSES.txt"), "utf8");
   expect([...names].filter((name) => !licences.includes(`\n${name} `))).toEqual([]);
   expect(names).toContain("zod");
+  // As which it is read.
+  expect(texts.filter((text) => /[^\0-\x7f]/.test(text))).toEqual([]);
 });

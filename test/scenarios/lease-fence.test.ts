@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { type LeaseKind, leaseWorld, runArgs, stoppedAtEffect } from "../rig/effects.ts";
 import { ASSIGNED_AGENT } from "../rig/several.ts";
-import { type Ended, type World, leftovers, runsOf } from "../rig/world.ts";
+import { type Ended, GOOD_AGENT, type World, leftovers, runsOf } from "../rig/world.ts";
 
 /** The one worktree of the world's pool. */
 function worktree(world: World): string {
@@ -70,33 +70,56 @@ function taking(task: string, args: readonly string[]): readonly string[] {
   return [...args.slice(0, 1), "--task", task, ...args.slice(1)];
 }
 
+/** What gives the lease of the late run something to do; the worktree is known after a first run. */
+type Before = (world: World) => void;
+
+/** Its worktree has to be moved, and then to be cleaned. */
+const elsewhereAndDirty: Before = (world) => {
+  world.write("earlier.txt", "an earlier commit\n");
+  world.commit("Earlier");
+  leaveSomething(world);
+};
+
+function leaveSomething(world: World): void {
+  writeFileSync(join(worktree(world), "stray.txt"), "left by somebody\n");
+}
+
 /** A run is stopped at the point, its lease goes to another one, and then it goes on. */
-async function lateAt(lease: LeaseKind, point: string) {
+async function lateAt(lease: LeaseKind, point: string, before: Before) {
   const world = leaseWorld(lease);
   expect((await world.guardloop(runArgs(lease))).code).toBe(0);
-  const late = await stoppedAtEffect(world, taking("T1", runArgs(lease)), point);
+  before(world);
+  const late = await stoppedAtEffect(world, taking("T1", lateArgs(world, lease)), point);
   takeAway(world, lease);
   world.write("later.txt", "a later commit\n");
   world.commit("Later");
   const second = await secondRun(world, lease);
-  const before = contentOf(world);
+  const content = contentOf(world);
   const ended = await late.goOn();
-  expect(contentOf(world)).toBe(before);
+  expect(contentOf(world)).toBe(content);
   expect(leftovers(world).filter((one) => one.startsWith("lease"))).toHaveLength(1);
   expect((await second.letGo()).code).toBe(0);
   expect(leftovers(world)).toEqual([]);
   return { world, ended };
 }
 
+/** While the agent of the late run works, somebody leaves a file in its worktree, which the return then cleans. */
+function lateArgs(world: World, lease: LeaseKind): readonly string[] {
+  const leave = `echo left by somebody > '${worktree(world)}/stray.txt'\n`;
+  return runArgs(lease, lease === "builtin" ? `${leave}${GOOD_AGENT}` : GOOD_AGENT);
+}
+
 describe("a run that was stopped, and whose lease went to another one meanwhile,", () => {
   test.each([
-    ["builtin", "before git read-tree#1"],
-    ["builtin", "before git update-ref#1"],
-    ["builtin", "before git clean#1"],
-    ["builtin", "before journal stage-done lease#1"],
-    ["treehouse", "before journal stage-done lease#1"],
-  ] as const)("neither writes there nor reads from it: %s, %s", async (lease, point) => {
-    const { world, ended } = await lateAt(lease, point);
+    ["builtin", "before git read-tree#1", elsewhereAndDirty],
+    ["builtin", "before git update-ref#1", elsewhereAndDirty],
+    ["builtin", "before git read-tree#2", elsewhereAndDirty],
+    ["builtin", "before git clean#1", elsewhereAndDirty],
+    ["builtin", "before git read-tree#1", leaveSomething],
+    ["builtin", "before journal stage-done lease#1", leaveSomething],
+    ["treehouse", "before journal stage-done lease#1", () => undefined],
+  ] as const)("neither writes there nor reads from it: %s, %s", async (lease, point, before) => {
+    const { world, ended } = await lateAt(lease, point, before);
     using _ = world;
     expect(ended.output).toContain("was taken back while the run had it");
     expect(ended.code).toBe(1);
@@ -106,11 +129,11 @@ describe("a run that was stopped, and whose lease went to another one meanwhile,
 
   test.each([
     ["builtin", "before rename /state/guardloop/worktrees/ID/1/.lease/ID.returning.json#1"],
-    ["builtin", "before git read-tree#4"],
-    ["builtin", "before git clean#2"],
+    ["builtin", "before git clean#1"],
+    ["builtin", "before rm /shop/.git/worktrees/shop/locked#1"],
     ["treehouse", "before treehouse return#1"],
   ] as const)("does not return it in the other's place: %s, %s", async (lease, point) => {
-    const { world, ended } = await lateAt(lease, point);
+    const { world, ended } = await lateAt(lease, point, () => undefined);
     using _ = world;
     expect(ended.output).toContain("ready: agent/");
     expect(ended.code).toBe(0);

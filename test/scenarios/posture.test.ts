@@ -32,7 +32,9 @@ describe("an agent in a real container", () => {
     const own = `/state/guardloop/runs/${runId}/`;
     const engines =
       /\/(containers\/[0-9a-f]{64}\/(hosts|hostname|resolv\.conf)|\S*(tini|init)\S*)$/;
-    expect(fromHost.filter((root) => !root.includes(own) && !engines.test(root))).toEqual([]);
+    const kept = /\/state\/guardloop\/layers\/[0-9a-f]{12}\/stores\/\d+\/base\.git$/;
+    const others = fromHost.filter((root) => !root.includes(own) && !engines.test(root));
+    expect(others.filter((root) => !kept.test(root))).toEqual([]);
     const all = JSON.stringify(posture);
     for (const secret of [world.repo, join(world.state, "worktrees"), "docker.sock", "s3cr3t"])
       expect(all).not.toContain(secret);
@@ -74,6 +76,7 @@ function byHand(edit: Edit): readonly string[] {
     const own = args
       .slice(0, end)
       .map((one) => one.replace(`source=${record}`, `source=${root}`))
+      .map((one) => one.replace(/source=[^,]*\/stores\/\d+\//, `source=${root}/`))
       .map((one) => (one.startsWith("--name=") ? `--name=guardloop-posture-${randomUUID()}` : one));
     const ended = spawnSync(program, [...edit(own), "/guardloop/job/probe.mjs"], {
       encoding: "utf8",

@@ -121,7 +121,7 @@ async function zombie() {
 describe("a run that is alive, and stands still", () => {
   test.each([
     "before rename /state/guardloop/worktrees/ID/1/.lease#1",
-    "before git worktree lock#1",
+    "before writeFile /shop/.git/worktrees/shop/locked#1",
     "before docker run guardloop-RUN-agent#1",
     "before rename /state/guardloop/runs/RUN/artifacts/manifest.json#1",
     "before git update-ref#1",
@@ -143,7 +143,7 @@ describe("a run that is alive, and stands still", () => {
 describe("two recoveries at once", () => {
   test.each([
     "before git update-ref#1",
-    "before git worktree unlock#1",
+    "before rm /shop/.git/worktrees/shop/locked#1",
     "before journal run-ready#1",
   ])("the first stands still %s: the second does nothing, and says so", async (point) => {
     run.restore(COLLECTED);

@@ -16,7 +16,6 @@ type Mode = "list" | "dry-run" | "prune";
 export function branchesCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "branches",
-    summary: "list the agents' branches, and prune those that are landed or discarded",
     description:
       "Lists the branches below agent/ and what is kept of discarded ones: task, run, state, age, size, and how far each is from the branch it lands on. --prune removes those that have provably landed, or were discarded, longer ago than retention.branch_days; nothing else, and never a commit.",
     exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused],

@@ -14,7 +14,6 @@ import { comparisonTable, nextLines } from "../output/comparison.ts";
 export function compareCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "compare",
-    summary: "show attempts at one task side by side",
     description:
       "Shows runs side by side: state, agent, validation, size of the change, findings, time, tokens, cost and the most that the container used. Without an argument these are the newest attempts that `guardloop run --attempts` made here; with --task the newest attempts at that task, or all its runs where there were no attempts; with one attempt all that belong to it. Sizes and findings are computed from the imported commits; tokens and cost are what the agent says.",
     exits: [EXIT.done, EXIT.usage, EXIT.refused],

@@ -11,7 +11,6 @@ import { settingsHere } from "../settings.ts";
 export function configCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "config",
-    summary: "show every setting with its value and where it came from",
     description:
       "Precedence: flag, environment (GUARD_…), your own file, the repository's guardloop.toml as committed, default. Values of the repository's file that loosen the boundary count only after `guardloop trust`.",
     exits: [EXIT.done, EXIT.usage, EXIT.refused],

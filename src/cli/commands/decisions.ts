@@ -8,7 +8,6 @@ import { type Call, type CommandEnd, type Finish, action } from "../define.ts";
 export function discardCommand(context: Context, finish: Finish): Command {
   const command = decision({
     name: "discard",
-    summary: "drop a run's branch, keeping what restore needs",
     description:
       "Removes the agent branch. Its commits stay reachable under refs/guardloop/discarded, so `guardloop restore` brings it back.",
     exits: EXITS,
@@ -39,7 +38,6 @@ export function performDiscard(call: Call): Promise<CommandEnd> {
 export function restoreCommand(context: Context, finish: Finish): Command {
   const command = decision({
     name: "restore",
-    summary: "take a discard back, or open a rolled-back run again",
     description:
       "Brings the agent branch back and makes the run ready, so that it can be promoted.",
     exits: EXITS,

@@ -12,7 +12,6 @@ import { addSettingOptions } from "../setting-options.ts";
 export function doctorCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "doctor",
-    summary: "check everything that a run needs, and say how to mend it; --fix mends what is safe",
     description:
       "Checks tools, engine, image, the agents that are configured, repository, plan, free space, lease pool, state and clocks; takes the settings of `run`. Changes nothing by itself. With network gateway it also looks for the credential, and asks the model API for its list of models with it; nothing else is sent anywhere. --fix does what is safe: ends runs whose process is dead, returns their leases, removes containers, locks and leftovers that nobody owns, puts the pool in order, closes the state directory to others, keeps a damaged history aside. It then checks again.",
     exits: [EXIT.done, EXIT.usage, EXIT.refused],

@@ -25,7 +25,6 @@ import { settingsFor } from "../settings.ts";
 export function explainCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "explain",
-    summary: "say what a run with these settings could read, reach and leak",
     description:
       "Takes the settings of `run` and says, before anything is started, what the agent's container could read and reach, who could be sent what it reads, where credentials are, which files that may hold secrets come in, and which value from where loosens the boundary. Needs no clean checkout, no engine and no image; reads no credential. Changes nothing.",
     exits: [EXIT.done, EXIT.usage, EXIT.refused],

@@ -18,7 +18,6 @@ import { type WithRun, principalOfRun, withRun } from "../with-run.ts";
 export function exportCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "export",
-    summary: "write everything that explains a run into one archive, without credentials",
     description:
       "Writes a .tar.gz with the run's spec, events, container call, snapshot manifest, artifacts and patches, import, findings, validation and agent log, and a provenance.json with their hashes. Values of the variables that were passed to the run and of the repository's untracked .env files, as they are set now, and whatever has a known form of secret are replaced. The repository's content is in the patches.",
     exits: [EXIT.done, EXIT.usage, EXIT.refused],

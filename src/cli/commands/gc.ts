@@ -22,7 +22,6 @@ const WANTED: ReadonlySet<SettingKey> = new Set<SettingKey>([
 export function gcCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "gc",
-    summary: "list what may go: old records, snapshots, worktrees, refs, images; --yes removes it",
     description:
       "Lists what guardloop made and nobody needs any more, each with its size and why it may go: what runs left behind, kept snapshots whose days are over, records, branches and refs of landed or discarded runs, free worktrees of the pool, containers and images of guardloop's own, dead locks. Work that never landed is not among it, however old it is. Looks at this repository and at what belongs to none; --all at every repository. Nothing is removed without --yes.",
     exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused],

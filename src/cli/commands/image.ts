@@ -6,6 +6,7 @@ import { type BuiltImage, buildImage } from "../../engine/image/build.ts";
 import type { ImageEngine } from "../../engine/image/image-engine.ts";
 import { IMAGE_AGENTS, type ImageAgent } from "../../engine/image/versions.ts";
 import type { EngineKind } from "../../core/run-spec.ts";
+import { COMMANDS } from "../command-names.ts";
 import type { Context } from "../context.ts";
 import { type Call, type CommandEnd, type Finish, action, define, textOption } from "../define.ts";
 import { devcontainerImage, namesDevcontainer } from "../devcontainer-image.ts";
@@ -54,7 +55,7 @@ export function imageCommand(context: Context, finish: Finish): Command {
     .option("--force", "build even when a current image is there");
   action(build, { context, finish }, perform);
   return new Command("image")
-    .summary("build the image that agents run in")
+    .summary(COMMANDS.image.summary)
     .description("Works on the image that agents run in.")
     .addCommand(build);
 }

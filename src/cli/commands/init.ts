@@ -38,7 +38,6 @@ Completion signal:
 export function initCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "init",
-    summary: "write a commented guardloop.toml and, where there is none, a task plan",
     description: `Writes ${REPOSITORY_FILE} with every setting commented out, and ${PLAN_FILE} with one example task when no plan is found. Existing files are left as they are.`,
     exits: [EXIT.done, EXIT.usage, EXIT.refused],
     examples: ["guardloop init"],

@@ -16,7 +16,6 @@ import { printEgress } from "./logs-egress.ts";
 export function logsCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "logs",
-    summary: "print what the agent printed, also while it works",
     description:
       "Prints the output of the guest and the agent, with control characters made visible. --raw prints the bytes as they came; on a terminal they are made visible all the same. --events prints what guardloop understood of the agent's event stream, one JSON object a line. --egress prints the requests that went through the gateway, and those that it refused.",
     exits: [EXIT.done, EXIT.usage, EXIT.refused],

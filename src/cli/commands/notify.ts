@@ -14,7 +14,6 @@ import { settingsHere } from "../settings.ts";
 export function notifyCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "notify",
-    summary: "send a test notification through every configured way",
     description:
       "Sends one notification of kind `waiting` through each of notify.bell, notify.command and notify.url, and says what came of it. A night in which nothing arrives should not be the first try.",
     exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused],

@@ -29,7 +29,6 @@ import { validateTree } from "../validate-tree.ts";
 export function promoteCommand(context: Context, finish: Finish): Command {
   const command = decision({
     name: "promote",
-    summary: "land a run's work on your checkout",
     description:
       "Fast-forwards the branch that the run was made for; where that has moved, --rebase puts the run's commits on top and --squash lands them as one, both checked and validated again. The checkout must be clean; blocking findings must be accepted by name; a conflict changes nothing. Your hooks are off meanwhile. `guardloop rollback` takes it back.",
     exits: [...EXITS, EXIT.interrupted],

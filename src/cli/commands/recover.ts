@@ -12,7 +12,6 @@ import { settingsHere } from "../settings.ts";
 export function recoverCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "recover",
-    summary: "finish or clean up runs whose process died",
     description:
       "Finds runs of this repository whose owner is gone, imports what had been collected, salvages the rest, returns leases, and removes containers and snapshots that nobody owns. An agent that still works, or ended since, is ended and its work salvaged; with --orphans adopt this command looks after it to its end instead. Works without the history, too: one that is damaged is kept aside, and runs are found by their directories. `run` does the same when it starts. Calling it twice changes nothing more.",
     exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused],

@@ -22,7 +22,6 @@ type Part = (typeof PARTS)[number];
 export function reviewCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "review",
-    summary: "show what a run would land, and decide about it",
     description:
       "Shows the task, what the run was, commits, files, findings and the diff, all computed from the imported commits and not from what the container said. Control and bidi characters are visible, and attributes in the branch cannot hide a diff. On a terminal it goes through your pager, and a run that is ready can then be promoted or discarded, or left for later.",
     exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused, EXIT.resultRefused],

@@ -9,7 +9,6 @@ import { type Finish, action } from "../define.ts";
 export function rollbackCommand(context: Context, finish: Finish): Command {
   const command = decision({
     name: "rollback",
-    summary: "undo a promotion",
     description:
       "Undoes exactly one promotion by going back to where the branch was, and refuses where that would lose what came after; --revert keeps that and undoes the promotion by revert commits. The agent branch stays. `guardloop restore` makes the run ready again.",
     exits: EXITS,

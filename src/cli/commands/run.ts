@@ -6,6 +6,7 @@ import { type Result, ok } from "../../core/result.ts";
 import type { RunRecord } from "../../core/run-record.ts";
 import type { History } from "../../history/port.ts";
 import type { SeriesShape } from "../../run/choice/shape.ts";
+import { enginesThatMayHold } from "../../run/afterwards/engine-marks.ts";
 import { promote } from "../../run/decide/promote.ts";
 import type { FinishedRun } from "../../run/flow.ts";
 import { recover } from "../../run/recover.ts";
@@ -35,7 +36,6 @@ import { addSettingOptions, settingFlags } from "../setting-options.ts";
 export function runCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "run",
-    summary: "take tasks from the plan and let an agent do them, guarded",
     description:
       "Takes one task after another from the task plan, or with --parallel several at once. For each: leases a worktree, copies the base commit into a throwaway snapshot, runs the agent in a hardened container, and brings its work back as checked patches on a branch agent/<task-id>-<run-id>. Your checkout is not touched until you promote.",
     exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused, EXIT.resultRefused, EXIT.interrupted],
@@ -123,8 +123,12 @@ async function recoverFirst(
   services: SeriesServices,
   { invocation }: PreparedRun,
 ): Promise<void> {
-  const pools = await allPools(context, services.principal);
-  const others = await answeringEngines(context);
+  const { repositoryId } = services.principal;
+  const kinds = await enginesThatMayHold(context.env, { history: services.history, repositoryId });
+  const [pools, others] = await Promise.all([
+    allPools(context, services.principal),
+    answeringEngines(context, kinds),
+  ]);
   const engines = others.ok ? others.value : [services.engine];
   const { containers: orphans } = invocation.settings.recovery;
   const { actions, problems } = await recover({ ...services, pools, engines, orphans });

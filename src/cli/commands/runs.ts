@@ -12,7 +12,6 @@ import { type Segment, bold, dim } from "../output/text.ts";
 export function runsCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "runs",
-    summary: "list the runs of this repository, newest first",
     description:
       "Lists runs with their task, state and branch. Outside of a repository, or with --all, the runs of every repository of this host, each with its path. Filters add up.",
     exits: [EXIT.done, EXIT.usage, EXIT.refused],

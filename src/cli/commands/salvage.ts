@@ -16,7 +16,6 @@ import { withRun } from "../with-run.ts";
 export function salvageCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "salvage",
-    summary: "turn what a failed or interrupted run left into an agent branch",
     description:
       "Takes the patches that the run's record holds, with the task id or message that the agent did not leave given here, and imports them with all the usual checks. The run is then ready: review it, it was never finished by the agent.",
     exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused, EXIT.resultRefused],

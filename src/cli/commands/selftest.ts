@@ -24,7 +24,6 @@ import { settingsHere } from "../settings.ts";
 export function selftestCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "selftest",
-    summary: "try to break the boundary on this machine, with your engine and image",
     description:
       "Runs a list of attacks as scripted agents through the real flow: what a container may do, hostile artifacts, hostile commits, a booby-trapped repository. Needs no repository and touches none of yours: it works on one of its own below the state directory, and removes everything at the end. It takes about a minute.",
     exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused, EXIT.interrupted],

@@ -14,7 +14,6 @@ import { summaryOf } from "./runs.ts";
 export function showCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "show",
-    summary: "show everything about one run: state, what to do, task, result, surroundings",
     description:
       "Shows what the record of a run holds, on one screen. RUN is an id, the beginning of one, or @last. --argv prints the exact call of the container engine instead.",
     exits: [EXIT.done, EXIT.usage, EXIT.refused],

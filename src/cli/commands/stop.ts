@@ -26,7 +26,6 @@ const STANDARD_WAIT_S = 600;
 export function stopCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "stop",
-    summary: "end a running run from another terminal, and wait for its end",
     description:
       "Ends a run in order, as Ctrl-C in its own terminal does: the agent is asked to end, then killed; what it did is salvaged; the lease is returned. The process that owns the run takes no further task. Waits until the run has ended and says how. With --now the process is ended at once, and what it left is recovered here.",
     exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused, EXIT.interrupted],

@@ -22,7 +22,6 @@ import { settingsFor } from "../settings.ts";
 export function tasksCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "tasks",
-    summary: "list the tasks of the plan and why each can or cannot be run",
     description:
       "Reads the task plan from the last commit of the current branch, as `run` does; edits count once they are committed.",
     exits: [EXIT.done, EXIT.usage, EXIT.refused],

@@ -12,7 +12,6 @@ import { repositoryFileAt } from "../settings.ts";
 export function trustCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "trust",
-    summary: "let this repository's guardloop.toml loosen the boundary",
     description:
       "Shows the committed guardloop.toml and remembers exactly this text as trusted. Any later change of the file ends the trust.",
     exits: [EXIT.done, EXIT.usage, EXIT.refused],

@@ -18,7 +18,6 @@ import { withRun } from "../with-run.ts";
 export function validateCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "validate",
-    summary: "run the project's validation commands on a run's result again",
     description:
       "Takes the commands of [validate] from the last commit of your checkout, never from the agent's branch, and runs them on exactly the imported tree in fresh sealed containers without network. `run` does this by itself when commands are configured.",
     exits: [EXIT.done, EXIT.failed, EXIT.usage, EXIT.refused, EXIT.resultRefused],

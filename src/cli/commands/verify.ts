@@ -17,7 +17,6 @@ const LARGEST_BYTES = 1024 ** 3;
 export function verifyCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "verify",
-    summary: "check an exported archive against its provenance, offline",
     description:
       "Checks that every file of the archive has the hash that its provenance.json names, that spec, prompt, patches, import, findings and decision fit each other, and, inside a repository that has the commits, that commits, trees and branch agree. Nothing is unpacked. It shows damage and changes, not who made the archive: it is not a signature.",
     exits: [EXIT.done, EXIT.usage, EXIT.resultRefused],

@@ -23,7 +23,6 @@ const CTRL_C = "\u0003";
 export function watchCommand(context: Context, finish: Finish): Command {
   const command = define({
     name: "watch",
-    summary: "look at a running run from another terminal, live",
     description:
       "Shows the stage, what the agent did last, its tokens, what its container uses, how many files it touched and the time that is left. On a terminal it draws in place, elsewhere it prints a line for every change. It ends when the run ends; q or Ctrl-C ends it before, and leaves the run alone.",
     exits: [EXIT.done, EXIT.usage, EXIT.refused],

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { mayBeAlive } from "../../process/owner.ts";
-import { explainOwnership, ownership } from "../worktree-check.ts";
+import { explainOwnership, ownership } from "../sighting.ts";
 import type { Pool } from "./pool.ts";
 import { recordsOf } from "./record.ts";
 import { MAX_SLOTS, type Slot, existingSlots } from "./slots.ts";

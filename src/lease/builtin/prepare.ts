@@ -4,7 +4,10 @@ import { DEADLINES } from "../../core/limits.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { type Git, gitFailure, gitOutput } from "../../git/git.ts";
-import { type Expected, gitIn, ownership, problemWith } from "../worktree-check.ts";
+import { gitIn } from "../git-in.ts";
+import { type HeadPosition, sight } from "../sighting.ts";
+import { type Expected, problemWith, problemWithSighted } from "../worktree-check.ts";
+import { lockRegistration } from "./registration-lock.ts";
 
 /** A slot that the caller holds. */
 interface Held {
@@ -17,26 +20,65 @@ interface Held {
 const LONG = { deadlineMs: DEADLINES.gitLongMs };
 
 /**
- * Puts the worktree of a slot that the caller holds at `base`: detached, clean, ignored files kept. A worktree that
- * is missing or damaged, or that does not obey, is made anew. May be called again after a crash at any point.
+ * Puts the worktree of a slot that the caller holds at `base`: detached, clean, ignored files kept. One that is so
+ * already is only looked at; one that is clean somewhere else is moved by the difference. A worktree that is missing
+ * or damaged, or that does not obey, is made anew. May be called again after a crash at any point.
  */
 export async function prepareWorktree(
   held: Held,
   expected: Expected,
   reason: string,
 ): Promise<Result<"reused" | "made", Failure>> {
-  const { git } = held;
-  if ((await ownership(git, expected.path, expected.commonDir)) === "ours") {
-    await lockWorktree(git, expected.path, reason);
-    const reset = await resetWorktree(git, expected.path, expected.base);
-    if (reset.ok && (await problemWith(git, expected)) === undefined) return ok("reused");
-  }
+  if (await reuse(held, expected, reason)) return ok("reused");
   const made = await makeWorktree(held, expected);
   if (!made.ok) return made;
-  await lockWorktree(git, expected.path, reason);
-  const problem = await problemWith(git, expected);
+  const found = await sight(held.git, expected.path, expected.commonDir);
+  if (found.owner === "ours") await lockRegistration(found.gitDir, reason, held.fence);
+  const problem = await problemWithSighted(held.git, found, expected);
   if (problem === undefined) return ok("made");
   return fail("lease-failed", `The fresh worktree ${expected.path} ${problem}.`);
+}
+
+/** Whether the worktree that is there is as expected now. */
+async function reuse(held: Held, expected: Expected, reason: string): Promise<boolean> {
+  const { git } = held;
+  const found = await sight(git, expected.path, expected.commonDir);
+  if (found.owner !== "ours") return false;
+  await lockRegistration(found.gitDir, reason, held.fence);
+  const isThere = found.head.ok && isDetachedAt(found.head.value, expected.base);
+  if (isThere && (await problemWithSighted(git, found, expected)) === undefined) return true;
+  if (!isThere && found.head.ok) {
+    const moved = await moveWorktree(git, { ...expected, from: found.head.value.commit });
+    if (moved && (await problemWith(git, expected)) === undefined) return true;
+  }
+  const reset = await resetWorktree(git, expected.path, expected.base);
+  return reset.ok && (await problemWith(git, expected)) === undefined;
+}
+
+function isDetachedAt({ commit, attachedTo }: HeadPosition, base: string): boolean {
+  return commit === base && attachedTo === "";
+}
+
+/**
+ * Moves a worktree from the commit it is at to another one and detaches its HEAD; only files that differ between the two
+ * are touched, and no other file is looked at. Changes that somebody made meanwhile stay or make it fail: see "Two Tree
+ * Merge" in git-read-tree(1).
+ */
+async function moveWorktree(
+  git: Git,
+  { path, from, base }: Expected & { readonly from: string },
+): Promise<boolean> {
+  const here = gitIn(git, path);
+  if (from !== base) {
+    const files = await gitOutput(here, ["read-tree", "-m", "-u", from, base], LONG);
+    if (!files.ok) return false;
+  }
+  return (await moveHead(here, base)).ok;
+}
+
+/** No branch moves: a HEAD that is attached to one is detached. */
+function moveHead(here: Git, commit: string): Promise<Result<Buffer, Failure>> {
+  return gitOutput(here, ["update-ref", "--no-deref", "-m", "guardloop: lease", "HEAD", commit]);
 }
 
 /**
@@ -51,26 +93,10 @@ export async function resetWorktree(
   const here = gitIn(git, path);
   const files = await gitOutput(here, ["read-tree", "--reset", "-u", commit], LONG);
   if (!files.ok) return files;
-  const head = ["update-ref", "--no-deref", "-m", "guardloop: lease", "HEAD", commit];
-  const moved = await gitOutput(here, head);
+  const moved = await moveHead(here, commit);
   if (!moved.ok) return moved;
   // Twice -f: a repository that somebody left inside counts as untracked, too.
   return gitOutput(here, ["clean", "-ffdq"], LONG);
-}
-
-/** While it is locked, neither `git worktree prune` nor a plain `git worktree remove` of the user's touches it. */
-async function lockWorktree(git: Git, path: string, reason: string): Promise<void> {
-  const lock = ["worktree", "lock", "--reason", reason, path];
-  const locked = await git.exec(lock);
-  if (locked.code === 0) return;
-  // Locked for an earlier lease.
-  await unlockWorktree(git, path);
-  await git.exec(lock);
-}
-
-/** May be called when it is not locked, or not there. */
-export async function unlockWorktree(git: Git, path: string): Promise<void> {
-  await git.exec(["worktree", "unlock", path]);
 }
 
 async function makeWorktree(

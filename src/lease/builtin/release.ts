@@ -1,14 +1,17 @@
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { Lease } from "../port.ts";
-import { fenced, gitIn, headPosition, ownership } from "../worktree-check.ts";
+import { fenced, gitIn } from "../git-in.ts";
+import { sight } from "../sighting.ts";
+import { uncleanness } from "../uncleanness.ts";
 import { claimReturn, finishReturn } from "./claim.ts";
 import type { Pool } from "./pool.ts";
-import { resetWorktree, unlockWorktree } from "./prepare.ts";
+import { resetWorktree } from "./prepare.ts";
+import { unlockRegistration } from "./registration-lock.ts";
 import { slotOfPath } from "./slots.ts";
 
 /**
- * Returns a lease by its id. The worktree is cleaned at the commit it is on; where that fails the slot is freed all
+ * Returns a lease by its id. A worktree that is not clean is cleaned at the commit it is on; where that fails the slot is freed all
  * the same, because the next lease repairs it.
  */
 export async function release(
@@ -21,17 +24,23 @@ export async function release(
   const claim = await claimReturn(slot, lease.id, pool.host);
   if (claim === "gone" || claim === "busy") return ok("already-returned");
   try {
-    await cleanAtHead({ ...pool, git: fenced(pool.git, claim.fence) }, lease.path);
+    await cleanAtHead(pool, claim.fence, lease.path);
   } finally {
     await finishReturn(claim);
   }
   return ok("returned");
 }
 
-async function cleanAtHead(pool: Pool, path: string): Promise<void> {
-  if ((await ownership(pool.git, path, pool.commonDir)) === "ours") {
-    const head = await headPosition(gitIn(pool.git, path));
-    if (head.ok) await resetWorktree(pool.git, path, head.value.commit);
+async function cleanAtHead(pool: Pool, fence: string, path: string): Promise<void> {
+  const git = fenced(pool.git, fence);
+  const found = await sight(git, path, pool.commonDir);
+  if (found.owner !== "ours") {
+    // By its path, since what is there does not lead to its registration.
+    await git.exec(["worktree", "unlock", path]);
+    return;
   }
-  await unlockWorktree(pool.git, path);
+  const isDirty = (await uncleanness(gitIn(git, path), "refresh")) !== undefined;
+  if (found.head.ok && (isDirty || found.head.value.attachedTo !== ""))
+    await resetWorktree(git, path, found.head.value.commit);
+  await unlockRegistration(found.gitDir, fence);
 }

@@ -5,10 +5,9 @@ import { type Result, ok } from "../../core/result.ts";
 import { gitText } from "../../git/git.ts";
 import { mayBeAlive } from "../../process/owner.ts";
 import { worthOfDirectory, worthOfWorktree } from "../worth.ts";
-import { ownership } from "../worktree-check.ts";
+import { ownership } from "../sighting.ts";
 import { dropLease, takeSlot } from "./claim.ts";
 import type { Pool } from "./pool.ts";
-import { unlockWorktree } from "./prepare.ts";
 import { newRecord, recordsOf } from "./record.ts";
 import { type Slot, existingSlots } from "./slots.ts";
 
@@ -148,7 +147,7 @@ async function whileHolding(
 
 /** Takes exactly this registration away; `worktree prune` would also forget worktrees whose disk is not mounted now. */
 async function forgetWorktree(pool: Pool, path: string): Promise<void> {
-  await unlockWorktree(pool.git, path);
+  await pool.git.exec(["worktree", "unlock", path]);
   await pool.git.exec(["worktree", "remove", "--force", "--force", path]);
 }
 

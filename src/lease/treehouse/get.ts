@@ -6,14 +6,9 @@ import { DEADLINES } from "../../core/limits.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { gitOutput } from "../../git/git.ts";
 import type { Lease, LeaseRequest } from "../port.ts";
-import {
-  commitId,
-  explainOwnership,
-  gitIn,
-  headPosition,
-  ownership,
-  problemWith,
-} from "../worktree-check.ts";
+import { gitIn } from "../git-in.ts";
+import { explainOwnership, sight } from "../sighting.ts";
+import { commitId, problemWith, problemWithSighted } from "../worktree-check.ts";
 import { complaint } from "./complaint.ts";
 import type { TreehousePool } from "./pool.ts";
 import { returnLease } from "./return.ts";
@@ -125,16 +120,16 @@ async function putAtBase(
   base: string,
 ): Promise<string | undefined> {
   const { path } = lease;
-  const owner = await ownership(pool.git, path, pool.commonDir);
-  if (owner !== "ours") return explainOwnership(owner);
-  const here = gitIn(pool.git, path);
-  const head = await headPosition(here);
-  if (!head.ok || head.value.commit !== base || head.value.attachedTo !== "") {
-    const held = await check(pool, lease);
-    if (!held.ok) return `could not be put at ${base}: ${held.error.message}`;
-    const args = ["checkout", "--quiet", "--detach", base];
-    const moved = await gitOutput(here, args, { deadlineMs: DEADLINES.gitLongMs });
-    if (!moved.ok) return `could not be put at ${base}: ${moved.error.message}`;
-  }
-  return problemWith(pool.git, { path, commonDir: pool.commonDir, base });
+  const expected = { path, commonDir: pool.commonDir, base };
+  const found = await sight(pool.git, path, pool.commonDir);
+  if (found.owner !== "ours") return explainOwnership(found.owner);
+  const head = found.head.ok ? found.head.value : undefined;
+  if (head?.commit === base && head.attachedTo === "")
+    return problemWithSighted(pool.git, found, expected);
+  const held = await check(pool, lease);
+  if (!held.ok) return `could not be put at ${base}: ${held.error.message}`;
+  const args = ["checkout", "--quiet", "--detach", base];
+  const moved = await gitOutput(gitIn(pool.git, path), args, { deadlineMs: DEADLINES.gitLongMs });
+  if (!moved.ok) return `could not be put at ${base}: ${moved.error.message}`;
+  return problemWith(pool.git, expected);
 }

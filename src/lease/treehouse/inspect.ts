@@ -1,6 +1,6 @@
 import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import { ownership } from "../worktree-check.ts";
+import { ownership } from "../sighting.ts";
 import type { TreehousePool } from "./pool.ts";
 import { type StatusRow, status } from "./status.ts";
 import { commandLine } from "./command-line.ts";

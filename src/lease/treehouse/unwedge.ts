@@ -2,7 +2,7 @@ import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { worthOfDirectory, worthOfWorktree } from "../worth.ts";
-import { ownership } from "../worktree-check.ts";
+import { ownership } from "../sighting.ts";
 import type { TreehousePool } from "./pool.ts";
 import { status } from "./status.ts";
 import { worktreesOnDisk } from "./wedge.ts";

@@ -6,6 +6,7 @@ import { removeOrphanSockets } from "../egress/sockets.ts";
 import { leaseHolder } from "../stages/lease.ts";
 import { removeSnapshot } from "../stages/snapshot.ts";
 import type { RecoverServices, Report } from "./recovery.ts";
+import { forgetMarks, staleMarks } from "./engine-marks.ts";
 import { removeRemains } from "./remains.ts";
 
 /** What belongs to no living run: found by label, by path and by holder, so it works without the database too. */
@@ -28,8 +29,10 @@ function isSnapshotKept({ history }: RecoverServices, runId: string): boolean {
 
 async function removeOrphanContainers(services: RecoverServices, report: Report): Promise<void> {
   for (const engine of services.engines) {
+    const stale = await staleMarks(services.env, engine.kind);
     const containers = await engine.list(stateId(services.env.stateDir));
     if (!containers.ok) report.problems.push(containers.error.message);
+    else if (containers.value.length === 0) await forgetMarks(services.env, engine.kind, stale);
     for (const container of containers.ok ? containers.value : []) {
       if (await isAlive(services, container.runId)) continue;
       const removed = await engine.remove(container.name);

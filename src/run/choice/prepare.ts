@@ -56,22 +56,25 @@ export interface AgentChoice {
   readonly settings: Settings["agent"];
 }
 
-/** Checks the principal checkout before anything is created; the first thing that is wrong ends it. */
+/** Checks the principal checkout before anything is created. Git is asked at once; of what is wrong the first is told. */
 export async function checkPrincipal(principal: Principal): Promise<Result<Head, Failure>> {
   const quiet = await refuseOperationUnderWay(principal);
   if (!quiet.ok) return quiet;
   const head = await readHead(principal);
-  if (!head.ok) return head;
-  const checks = [
-    () => refuseUnsupported(principal, head.value.commit),
-    () => refuseDirty(principal),
-    () => refuseAgentBranch(principal),
-  ];
-  for (const check of checks) {
-    const passed = await check();
-    if (!passed.ok) return passed;
-  }
-  return head;
+  return head.ok ? checkPrincipalAt(principal, head) : head;
+}
+
+/** The same where its HEAD was read just now. */
+export async function checkPrincipalAt(
+  principal: Principal,
+  head: { readonly ok: true; readonly value: Head },
+): Promise<Result<Head, Failure>> {
+  const checks = await Promise.all([
+    refuseUnsupported(principal, head.value.commit),
+    refuseDirty(principal),
+    refuseAgentBranch(principal),
+  ]);
+  return checks.find((check) => !check.ok) ?? head;
 }
 
 /** What differs from run to run within an invocation. */

@@ -11,6 +11,8 @@ export const HOUSE_KINDS = [
   "image build",
   "setup result",
   "setup cache",
+  "base store",
+  "base tree",
   "worktree",
   "branch",
   "ref",

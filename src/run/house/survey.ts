@@ -2,6 +2,7 @@ import { surveyContainers } from "./containers.ts";
 import { surveyGonePools } from "./gone-repositories.ts";
 import { surveyImages } from "./images.ts";
 import { type Survey, together } from "./item.ts";
+import { surveyGoneLayers, surveyLayers } from "./layers.ts";
 import { surveyLocks } from "./locks.ts";
 import { surveyHistories, surveyImageBuilds } from "./old-files.ts";
 import { surveyRecords } from "./records.ts";
@@ -34,11 +35,13 @@ export async function survey(
     ...(wanted === "all" ? [() => surveyGonePools(services)] : []),
     ...services.repositories.flatMap((repository) => [
       () => surveySetups(services, repository),
+      () => surveyLayers(services, repository),
       () => surveyWorktrees(services, repository),
       () => surveyBranches(services, repository),
       () => surveyRefs(services, repository),
       () => surveyRecords(services, repository),
     ]),
+    () => surveyGoneLayers(services),
     () => surveyHistories(services),
     () => surveyLocks(services),
   ];

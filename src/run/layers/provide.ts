@@ -28,12 +28,12 @@ export interface LayersRequest {
 
 export interface ProvidedLayers {
   readonly layers: Layers;
-  /** The base's files, to lie under what the container writes; undefined where it is to have its own. */
+  /** The base's files, to lie under what the container writes or to be cloned; undefined where all are to be written. */
   readonly tree: ProvidedTree | undefined;
 }
 
 /**
- * What a snapshot lies on, of what is kept for the repository: its objects, and with the method `overlay` its files. Used
+ * What a snapshot lies on, of what is kept for the repository: its objects, and unless all are to be copied, its files. Used
  * from now on for as long as the snapshot's work tree is there. One process at a time works for a repository; another
  * one waits, and then takes what the first has made. May be called again after a crash.
  */
@@ -78,7 +78,7 @@ async function provideInTurn(
   if (!stores.ok) return stores;
   const { store, seed } = stores.value;
   const whole: Layers = { version: 1, store, seed, lower: null };
-  if (method !== "overlay") return ok({ layers: whole, tree: undefined });
+  if (method === "copy") return ok({ layers: whole, tree: undefined });
   const objectsDir = join(principal.commonDir, "objects");
   const tree = await provideTree({
     program,
@@ -91,5 +91,6 @@ async function provideInTurn(
   });
   if (!tree.ok) return tree;
   if (tree.value === undefined) return ok({ layers: whole, tree: undefined });
-  return ok({ layers: { ...whole, lower: [tree.value.files] }, tree: tree.value });
+  const lower: Layers["lower"] = method === "overlay" ? [tree.value.files] : null;
+  return ok({ layers: { ...whole, lower }, tree: tree.value });
 }

@@ -28,7 +28,7 @@ export interface SlotPool<State> {
   readonly parse: (value: unknown) => State | undefined;
 }
 
-/** All slots there are, by number. */
+/** All slots there are, by number. To be called under the lock of the layers. */
 export async function slotsOf<State>(pool: SlotPool<State>): Promise<readonly Slot<State>[]> {
   const names = await readdir(pool.directory).catch(() => []);
   const numbers = names.filter((name) => /^[1-9]\d{0,3}$/.test(name)).map(Number);
@@ -36,10 +36,11 @@ export async function slotsOf<State>(pool: SlotPool<State>): Promise<readonly Sl
     .toSorted((a, b) => a - b)
     .map(async (number): Promise<Slot<State>> => {
       const directory = join(pool.directory, String(number));
+      await sweep(directory);
       return {
         directory,
         state: await readState(pool, directory),
-        use: (await isUsed(directory)) ? "used" : "idle",
+        use: (await isSlotUsed(directory)) ? "used" : "idle",
         lastTaken: (await stat(directory).catch(() => undefined))?.mtimeMs ?? 0,
       };
     });
@@ -86,19 +87,33 @@ export async function fillSlot<State>(
   return filled.ok ? ok(filled.value) : filled;
 }
 
-/** Whoever used it and is gone is forgotten. */
-async function isUsed(directory: string): Promise<boolean> {
+/** Whether what a slot holds may be in a container now. Changes nothing. */
+export async function isSlotUsed(directory: string): Promise<boolean> {
+  const users = await usersOf(directory);
+  return users.some(({ isThere }) => isThere);
+}
+
+/** Forgets whoever used it and is gone. To be called under the lock of the layers. */
+async function sweep(directory: string): Promise<void> {
+  for (const { record, isThere } of await usersOf(directory))
+    if (!isThere) await rm(record, { force: true });
+}
+
+async function usersOf(
+  directory: string,
+): Promise<readonly { readonly record: string; readonly isThere: boolean }[]> {
   const users = join(directory, USERS);
-  let used = false;
-  for (const name of await readdir(users).catch(() => [])) {
-    // Anything else was left by a crash while it was written.
-    if (!/^[0-9a-f]{16}$/.test(name)) continue;
-    const path = join(users, name);
-    const holder = await readFile(path, "utf8").catch(() => undefined);
-    if (holder === undefined || existsSync(holder)) used ||= holder !== undefined;
-    else await rm(path, { force: true });
-  }
-  return used;
+  // Other names were left by a crash while one was written.
+  const names = (await readdir(users).catch(() => [])).filter((name) =>
+    /^[0-9a-f]{16}$/.test(name),
+  );
+  return Promise.all(
+    names.map(async (name) => {
+      const record = join(users, name);
+      const holder = await readFile(record, "utf8").catch(() => "");
+      return { record, isThere: holder !== "" && existsSync(holder) };
+    }),
+  );
 }
 
 async function readState<State>(

@@ -39,13 +39,17 @@ export async function gatherFacts(
   // What is read came out of a container, so Git works on it within bounds.
   const git = withBounds(services.objects ?? services.principal.git, GIT_BOUNDS);
   const { spec, collected, imported } = input;
-  const content = await contentFacts(git, { base: spec.base, head: imported.head });
+  const [content, authors, messages, inUse, hookPaths, plan] = await Promise.all([
+    contentFacts(git, { base: spec.base, head: imported.head }),
+    otherAuthors(git, input),
+    messageFacts(git, input),
+    secretsInUse(services, spec),
+    hookPathsInTree(services.principal),
+    planFacts(git, input),
+  ]);
   if (!content.ok) return content;
-  const authors = await otherAuthors(git, input);
   if (!authors.ok) return authors;
-  const messages = await messageFacts(git, input);
   if (!messages.ok) return messages;
-  const inUse = await secretsInUse(services, spec);
   if (!inUse.ok) return inUse;
   const { lines, ...files } = content.value;
   const secrets = await allSecrets(git, lines, {
@@ -61,8 +65,8 @@ export async function gatherFacts(
     controlPaths: spec.controlPaths,
     setupGlobs: spec.setup?.lockfiles ?? [],
     protectedGlobs: (spec.policy ?? NO_POLICY).protected,
-    hookPaths: await hookPathsInTree(services.principal),
-    ...(await planFacts(git, input)),
+    hookPaths,
+    ...plan,
     ...endingFacts(input),
     egressRefused: await egressRefused(services, spec),
     flattened: manifest.history.kind === "flattened" ? manifest.history.reason : null,
@@ -147,13 +151,15 @@ async function contentFacts(git: Git, range: Range): Promise<Result<ContentFacts
     ? await linksOf(git, range.head)
     : ok(new Map<string, string>());
   if (!links.ok) return links;
-  const lines = await addedLines(git, range.base, range.head);
+  const [lines, packages, collisions, pointers] = await Promise.all([
+    addedLines(git, range.base, range.head),
+    packageFiles(git, range, measured.value),
+    findCollisions(git, range.head, measured.value),
+    newLfsPointers(git, measured.value),
+  ]);
   if (!lines.ok) return lines;
-  const packages = await packageFiles(git, range, measured.value);
   if (!packages.ok) return packages;
-  const collisions = await findCollisions(git, range.head, measured.value);
   if (!collisions.ok) return collisions;
-  const pointers = await newLfsPointers(git, measured.value);
   if (!pointers.ok) return pointers;
   return ok({
     changes: measured.value.map(toChange),

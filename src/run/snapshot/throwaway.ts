@@ -3,12 +3,14 @@ import { join } from "node:path";
 import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { giveTo } from "../../files/ownership.ts";
+import { cloneTree } from "../../files/clone-tree.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
-import { type BaseTree, type TreeOwner, writeTree } from "../../git/base-tree.ts";
+import { type BaseTree, type TreeOwner, learnTimes, writeTree } from "../../git/base-tree.ts";
 import { copyIndex, writeGitDirectory } from "../../git/snapshot-repository.ts";
 import type { Layers } from "../layers/layers.ts";
 import { type LayersRequest, provideLayers } from "../layers/provide.ts";
+import type { ProvidedTree } from "../layers/tree-pool.ts";
 import { IN_CONTAINER } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import type { WorkTree } from "./work-tree.ts";
@@ -61,13 +63,8 @@ export async function makeThrowaway<T extends { readonly paths: readonly string[
   });
   if (!provided.ok) return provided;
   const { layers, tree } = provided.value;
-  if (tree === undefined) {
-    const written = await writeAllFiles(services, request);
-    if (!written.ok) return written;
-  } else {
-    await mkdir(places.overlayWork);
-    await copyIndex(tree.index, places.index);
-  }
+  const filled = await fill(services, request, tree);
+  if (!filled.ok) return filled;
   const added = await request.addUntracked({ top: workspace, under: layers.lower ?? [] });
   if (!added.ok) return added;
   const repository = {
@@ -82,9 +79,28 @@ export async function makeThrowaway<T extends { readonly paths: readonly string[
   return ok({ added: added.value, layers });
 }
 
-async function writeAllFiles(
+/** The base's files and their index, as the method says; all of them written where there is no tree to take them from. */
+async function fill(
+  services: RunServices,
+  request: Pick<ThrowawayRequest<unknown>, "places" | "base" | "owner" | "method">,
+  tree: ProvidedTree | undefined,
+): Promise<Result<void, Failure>> {
+  const { places, owner, base } = request;
+  if (tree === undefined) return withTree(services, request, (own) => writeTree(own, base));
+  await copyIndex(tree.index, places.index);
+  if (request.method === "overlay") {
+    await mkdir(places.overlayWork);
+    return ok(undefined);
+  }
+  cloneTree(tree.files, places.workspace, owner);
+  return withTree(services, request, learnTimes);
+}
+
+/** Acts on the snapshot's own files as on a base's. */
+async function withTree(
   { gitProgram, env, principal }: RunServices,
-  { places, base, owner }: Pick<ThrowawayRequest<unknown>, "places" | "base" | "owner">,
+  { places, owner }: Pick<ThrowawayRequest<unknown>, "places" | "owner">,
+  act: (tree: BaseTree) => Promise<Result<void, Failure>>,
 ): Promise<Result<void, Failure>> {
   const gitDir = `${places.workspace}.git`;
   const tree: BaseTree = {
@@ -97,7 +113,7 @@ async function writeAllFiles(
     owner,
   };
   try {
-    return await writeTree(tree, base);
+    return await act(tree);
   } finally {
     await removeTree(gitDir);
   }

@@ -1,3 +1,4 @@
+import { lstat } from "node:fs/promises";
 import { CONTAINER_PURPOSES, containerName } from "../../core/ids.ts";
 import type { EgressEntry } from "../../core/egress.ts";
 import { NO_EGRESS, withEntry } from "../../core/egress-totals.ts";
@@ -31,8 +32,7 @@ interface Input {
 export const agentStage: Stage<Input, AgentRan> = {
   name: "agent",
   async perform(services, { spec, snapshot }) {
-    // An attempt that was killed with us may have left a container of the same name behind.
-    const cleared = await services.engine.remove(containerName(spec.runId, "agent"));
+    const cleared = await removeEarlier(services, spec.runId);
     if (!cleared.ok) return cleared;
     // The clocks begin with the container, not while it waits for its turn.
     const ran = await inContainerSlot(services, { spec, onInterrupt: "fail" }, () =>
@@ -46,6 +46,18 @@ export const agentStage: Stage<Input, AgentRan> = {
   },
   undo: (services, { runId }) => removeContainers(services, runId),
 };
+
+/**
+ * An attempt that was killed with us may have left a container of the same name behind. Without the argv, which is on
+ * disk before a container is started, there was none, and the engine is not asked: it refuses a second one of that name.
+ */
+async function removeEarlier(
+  { engine, paths }: RunServices,
+  runId: string,
+): Promise<Result<void, Failure>> {
+  const argv = await lstat(paths.containerArgv).catch(() => undefined);
+  return argv === undefined ? ok(undefined) : engine.remove(containerName(runId, "agent"));
+}
 
 /** Ends whatever containers a run still has. May be called twice. */
 export async function removeContainers(

@@ -123,15 +123,6 @@ async function withTools(
   const tools = await engineAndImage(context, settings, checked.asked);
   if (!tools.ok) return tools;
   const { engine, facts, image } = tools.value;
-  const snapshot = await chooseMethod({
-    wanted: settings.snapshot.method,
-    engine,
-    facts,
-    image: { name: settings.container.image, facts: image },
-    stateDir: context.env.stateDir,
-    trial: "remembered",
-  });
-  if (!snapshot.ok) return snapshot;
   const leases = await poolFor(context, principal, settings.lease.kind);
   if (!leases.ok) return leases;
   const setup = await setupSpec(settings, {
@@ -140,6 +131,16 @@ async function withTools(
     imageId: image.id,
   });
   if (!setup.ok) return setup;
+  const snapshot = await chooseMethod({
+    wanted: settings.snapshot.method,
+    engine,
+    facts,
+    image: { name: settings.container.image, facts: image },
+    stateDir: context.env.stateDir,
+    trial: "remembered",
+    signal: context.interrupt,
+  });
+  if (!snapshot.ok) return snapshot;
   // Last: a password manager may ask the user, and then nothing else should still be wrong.
   const gateway = await prepareGateway(context, settings, agents);
   if (!gateway.ok) return gateway;

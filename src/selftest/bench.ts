@@ -70,6 +70,7 @@ export async function openBench(place: Place, setup: BenchSetup): Promise<Result
     image: { name: settings.value.container.image, facts: setup.image },
     stateDir: env.stateDir,
     trial: "remembered",
+    signal: setup.signal,
   });
   if (!snapshot.ok) return snapshot;
   const history = openHistory(env.stateDir, setup.now);

@@ -13,11 +13,14 @@ import {
   type World,
   checkoutDigest,
   leftovers,
+  letMountOverlays,
   makeWorld,
   runsOf,
 } from "../rig/world.ts";
 
 const AGENT_BRANCHES = /^refs\/heads\/agent\//;
+/** Else the first container is one that tries how snapshots get their files. */
+const NO_TRIAL = ["--snapshot-method", "copy"];
 const HALF = "echo half > half.txt; sleep 120";
 
 /** A run with this engine's deadlines in a hurry; its clients are gone afterwards, and the checkout is as before. */
@@ -64,7 +67,7 @@ describe.concurrent("an engine that never answers", () => {
     using world = makeWorld();
     world.faults({ hang: ["run"] });
     const ended = await runOn(world, GOOD_AGENT, {
-      flags: ["--idle-minutes", "0.5"],
+      flags: ["--idle-minutes", "0.5", ...NO_TRIAL],
       onStderr: (text) => {
         if (/agent +failed/.test(text)) world.faults({});
       },
@@ -154,18 +157,19 @@ describe.concurrent("an engine that never answers", () => {
   });
 });
 
-describe.concurrent("Ctrl-C while the engine never starts the container", () => {
-  /** Sends the signal once the engine's client was asked for this. */
-  async function interruptAt(world: World, pid: number, verb: string): Promise<void> {
-    while (!world.dockerCalls().some(({ argv }) => argv[0] === verb)) await delay(25);
-    process.kill(pid, "SIGINT");
-  }
+/** Sends the signal once the engine's client was asked for this. */
+async function interruptAt(world: World, pid: number, verb: string): Promise<void> {
+  while (!world.dockerCalls().some(({ argv }) => argv[0] === verb)) await delay(25);
+  process.kill(pid, "SIGINT");
+}
 
+describe.concurrent("Ctrl-C while the engine never starts the container", () => {
   test("once: the run ends in order, and nothing is left", async () => {
     using world = makeWorld();
     world.faults({ hang: ["run"] });
     let interrupted: Promise<void> | undefined;
     const ended = await runOn(world, GOOD_AGENT, {
+      flags: NO_TRIAL,
       onStart(pid) {
         interrupted = interruptAt(world, pid, "run").then(() => world.faults({}));
       },
@@ -181,6 +185,7 @@ describe.concurrent("Ctrl-C while the engine never starts the container", () => 
     world.faults({ hang: ["run", "kill"] });
     let interrupted: Promise<void> | undefined;
     const ended = await runOn(world, GOOD_AGENT, {
+      flags: NO_TRIAL,
       onStart(pid) {
         interrupted = interruptAt(world, pid, "run").then(() => interruptAt(world, pid, "kill"));
       },
@@ -191,6 +196,38 @@ describe.concurrent("Ctrl-C while the engine never starts the container", () => 
     await succeed(world, ["recover"]);
     expect((await runsOf(world))[0]?.state).toBe("interrupted");
     expect(leftovers(world)).toEqual([]);
+  });
+});
+
+describe.concurrent("an engine that never ends the trial of layers", () => {
+  test("does not keep a run from going on without them, and nothing is remembered", async () => {
+    using world = makeWorld();
+    world.faults({ hang: ["run"] });
+    letMountOverlays(world);
+    const ended = await runOn(world, GOOD_AGENT, {
+      onStderr: (text) => {
+        if (text.includes("lease")) world.faults({});
+      },
+    });
+    expect(ending(ended)).toBe("exit 0");
+    expect(JSON.stringify(await show(world))).toContain("over layers took too long");
+    expect(readdirSync(join(world.state, "snapshot-trials"))).toEqual([]);
+    expect(leftovers(world)).toEqual([]);
+  });
+
+  test("is given up at Ctrl-C, before there is a run", async () => {
+    using world = makeWorld();
+    world.faults({ hang: ["run"] });
+    let interrupted: Promise<void> | undefined;
+    const ended = await runOn(world, GOOD_AGENT, {
+      onStart(pid) {
+        interrupted = interruptAt(world, pid, "run");
+      },
+    });
+    await interrupted;
+    expect(ended.code).toBe(130);
+    expect(await runsOf(world)).toEqual([]);
+    expect(readdirSync(join(world.state, "snapshot-trials"))).toEqual([]);
   });
 });
 

@@ -64,7 +64,7 @@ export async function engineChecks(
  * place to try it in.
  */
 async function snapshotCheck(
-  { env }: Context,
+  { env, interrupt }: Context,
   { container, snapshot }: Settings,
   { engine, facts, image }: Tools,
 ): Promise<Check> {
@@ -75,6 +75,7 @@ async function snapshotCheck(
     image: { name: container.image, facts: image },
     stateDir: env.stateDir,
     trial: "anew",
+    signal: interrupt,
   });
   if (!chosen.ok) return problem("snapshot", chosen.error);
   return good("snapshot", `${chosen.value.method}: ${chosen.value.why}`);

@@ -28,6 +28,7 @@ export interface MethodRequest {
   readonly stateDir: string;
   /** `anew`: what an earlier trial said does not count. */
   readonly trial: "remembered" | "anew";
+  readonly signal: AbortSignal;
 }
 
 /** Where trials are made and what they showed is kept. */
@@ -102,10 +103,11 @@ async function overlayVerdict(request: MethodRequest): Promise<Result<TrialVerdi
   const known = await readVerdict(remembered);
   const counts = request.trial === "remembered" && request.wanted === "auto";
   if (known !== undefined && (counts || known.is === "proven")) return ok(known);
-  const { image, stateDir } = request;
+  const { image, stateDir, signal } = request;
   const checked = { ...image, setup: facts.setup };
-  const verdict = await tryOverlay(engine, { image: checked, stateDir, within: directory });
-  if (verdict.ok)
+  const verdict = await tryOverlay(engine, { image: checked, stateDir, within: directory, signal });
+  // The reason of a refusal may have other words each time; it is kept as it was, and so is the file's age.
+  if (verdict.ok && verdict.value.is !== "unclear" && verdict.value.is !== known?.is)
     await writeAtomic(remembered, `${JSON.stringify({ version: 1, ...verdict.value })}\n`);
   return verdict;
 }

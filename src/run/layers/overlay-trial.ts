@@ -3,11 +3,12 @@ import { chmod, mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Failure } from "../../core/failures.ts";
-import { type Result, ok } from "../../core/result.ts";
+import { type Result, err, ok } from "../../core/result.ts";
 import { overlayProblem } from "../../engine/overlay-mount.ts";
 import type { ContainerSpec, Engine, OverlayMount } from "../../engine/port.ts";
 import { giveTo } from "../../files/ownership.ts";
 import { ensurePrivateDirectory } from "../../files/private-directory.ts";
+import { runBriefly } from "./brief-container.ts";
 import { type CheckedImage, checkingSpec } from "../container/image-check.ts";
 import { IN_CONTAINER } from "../paths.ts";
 import { removeOverlayWork } from "./overlay-work.ts";
@@ -37,6 +38,7 @@ export interface TrialRequest {
   readonly stateDir: string;
   /** Where the trial's files are made, and removed again; on the file system of the state directory. */
   readonly within: string;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -45,7 +47,9 @@ export interface TrialRequest {
  */
 export type TrialVerdict =
   | { readonly is: "proven" }
-  | { readonly is: "refused"; readonly why: string };
+  | { readonly is: "refused"; readonly why: string }
+  /** Nothing was shown, now; another time it may be. */
+  | { readonly is: "unclear"; readonly why: string };
 
 /** Starts one small container with the full posture; nothing of it is left. */
 export async function tryOverlay(
@@ -64,7 +68,7 @@ export async function tryOverlay(
 
 async function tryIn(
   engine: Engine,
-  { image, stateDir }: TrialRequest,
+  { image, stateDir, signal }: TrialRequest,
   scratch: string,
 ): Promise<Result<TrialVerdict, Failure>> {
   const overlay = await layOut(scratch);
@@ -74,23 +78,19 @@ async function tryIn(
   const spec: ContainerSpec = { ...common, overlays: [overlay], workdir: overlay.target };
   for (const directory of [...overlay.lower, overlay.upper]) giveTo(directory, spec.user);
   const before = stateOf(overlay, spec.user);
-  const chunks: Buffer[] = [];
-  const end = await engine.run(
-    spec,
-    { onOutput: (stream, chunk) => stream === "stdout" && chunks.push(chunk) },
-    {},
-  );
-  if (!end.ok && end.error.code === "engine-unavailable") return end;
-  const name = engine.name;
-  if (!end.ok)
-    return ok({
-      is: "refused",
-      why: `${name} started no container over layers: ${end.error.message}`,
-    });
-  const said = Buffer.concat(chunks).toString("utf8");
-  if (end.value.exitCode !== 0)
+  const brief = await runBriefly(engine, spec, signal);
+  if (!brief.ok) return brief;
+  const { end, stdout } = brief.value;
+  const { name } = engine;
+  if (end === "late")
+    return ok({ is: "unclear", why: `a trial container of ${name} over layers took too long` });
+  if ("code" in end)
+    return end.code === "engine-unavailable"
+      ? err(end)
+      : ok({ is: "refused", why: `${name} started no container over layers: ${end.message}` });
+  if (end.exitCode !== 0)
     return ok({ is: "refused", why: `a trial container of ${name} could not work over layers` });
-  const wrong = differences(overlay, said, before);
+  const wrong = differences(overlay, stdout, before);
   if (wrong.length === 0 && stateOf(overlay, spec.user).below === before.below)
     return ok({ is: "proven" });
   const what =

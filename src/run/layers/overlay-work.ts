@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
-import type { Engine } from "../../engine/port.ts";
+import type { ContainerSpec, Engine } from "../../engine/port.ts";
 import { removeTree } from "../../files/remove-tree.ts";
+import { runBriefly } from "./brief-container.ts";
 import { type CheckedImage, checkingSpec } from "../container/image-check.ts";
 
 /** Empties a directory that the kernel made for root alone and closed to all. */
@@ -24,15 +25,12 @@ export async function removeOverlayWork(
   await removeTree(work).catch(() => undefined);
   if (!existsSync(work)) return "removed";
   const spec = checkingSpec({ purpose: "overlay-cleaning", image, stateDir, script: SCRIPT });
-  await engine.run(
-    {
-      ...spec,
-      user: { uid: 0, gid: 0 },
-      mounts: [{ role: "workspace", source: work, target: "/work", access: "rw" }],
-    },
-    { onOutput: () => undefined },
-    {},
-  );
+  const asRoot: ContainerSpec = {
+    ...spec,
+    user: { uid: 0, gid: 0 },
+    mounts: [{ role: "workspace", source: work, target: "/work", access: "rw" }],
+  };
+  await runBriefly(engine, asRoot, new AbortController().signal);
   await removeTree(work).catch(() => undefined);
   return existsSync(work) ? "left" : "removed";
 }

@@ -16,6 +16,7 @@ import { readPlan } from "../run/choice/plan.ts";
 import { networkNotices } from "../run/choice/network.ts";
 import { type Invocation, checkPrincipal, clampNotices } from "../run/choice/prepare.ts";
 import { refuseDiskLow } from "../run/house/disk-floor.ts";
+import { roomFromTrash } from "../run/house/remove-later.ts";
 import { checkWanted, offerTasks } from "../run/choice/offer.ts";
 import { type SeriesShape, seriesShape } from "../run/choice/shape.ts";
 import { setupSpec } from "../run/setup/setup-spec.ts";
@@ -65,7 +66,13 @@ export async function prepareRun(
   const possible = await refuseNothingToDo(at, settings, { wanted, kind: shape.value.kind });
   if (!possible.ok) return possible;
   const places = { stateDir: context.env.stateDir, principal: principal.value };
-  const room = await refuseDiskLow(places, settings.disk.freeFloorBytes);
+  const room = await refuseDiskLow(places, settings.disk.freeFloorBytes, () =>
+    roomFromTrash({
+      env: context.env,
+      signal: context.interrupt,
+      report: (progress) => progress.type === "notice" && context.output.progress(progress.text),
+    }),
+  );
   if (!room.ok) return room;
   return withTools(context, {
     principal: principal.value,

@@ -14,6 +14,7 @@ import { settleDiscards } from "./decide/settle-discards.ts";
 import { settle, settledText } from "./decide/settle.ts";
 import { record, step } from "./drive.ts";
 import type { Started } from "./flow.ts";
+import { resumeRemoval } from "./house/remove-later.ts";
 import { whileLocked } from "./locked.ts";
 import { runDirectories, runPaths } from "./paths.ts";
 import { adoptUnknown } from "./afterwards/adopt.ts";
@@ -68,6 +69,7 @@ async function recoverAll(
   }
   await removeOrphans(services, { actions, problems });
   await settleDecisions(services, { actions, problems });
+  await resumeRemoval(services);
   return { actions, problems, adopted };
 }
 

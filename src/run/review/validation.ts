@@ -8,12 +8,12 @@ import type {
   ValidationCommand,
   ValidationResult,
 } from "../../core/run-spec.ts";
-import { removeTree } from "../../files/remove-tree.ts";
 import type { SnapshotLayout } from "../../git/snapshot.ts";
 import { startClocks } from "../container/clocks.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
 import { validationSpec } from "../container/container.ts";
 import { type CommandLog, commandLog } from "../logs/command-log.ts";
+import { removeLater } from "../house/remove-later.ts";
 import { IN_CONTAINER } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import { ensureSetup } from "../setup/ensure-setup.ts";
@@ -37,7 +37,7 @@ export async function validate(
   services: RunServices,
   request: ValidationRequest,
 ): Promise<Result<Validation, Failure>> {
-  await removeTree(services.paths.validation);
+  await removeLater(services, [services.paths.validation]);
   try {
     const ready = await makeWorkspace(services, request);
     if (!ready.ok) return ready;
@@ -49,7 +49,7 @@ export async function validate(
       runCommands(services, request, log),
     );
   } finally {
-    await removeTree(services.paths.validation);
+    await removeLater(services, [services.paths.validation]);
   }
 }
 

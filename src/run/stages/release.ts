@@ -1,11 +1,10 @@
 import { lstat } from "node:fs/promises";
 import { failure } from "../../core/failures.ts";
 import { err, ok } from "../../core/result.ts";
-import { removeTree } from "../../files/remove-tree.ts";
+import { removeLater } from "../house/remove-later.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
 import { leaseHolder } from "./lease.ts";
-import { removeSnapshot } from "./snapshot.ts";
 
 export interface Released {
   readonly released: { readonly leases: number; readonly snapshot: "removed" | "kept" };
@@ -21,8 +20,8 @@ export const releaseStage: Stage<Input, Released> = {
   async perform(services, { runId }) {
     const snapshot = isKept(services, runId) ? "kept" : "removed";
     if (snapshot === "removed") {
-      await removeSnapshot(services);
-      await removeTree(services.paths.job);
+      const { workspace, store, outbox, job } = services.paths;
+      await removeLater(services, [workspace, store, outbox, job]);
     }
     const held = await services.leases.find(leaseHolder(runId));
     if (!held.ok) return err(failure("release-failed", held.error.message, held.error));

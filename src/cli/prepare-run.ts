@@ -17,6 +17,7 @@ import { readPlan } from "../run/choice/plan.ts";
 import { networkNotices } from "../run/choice/network.ts";
 import { type Invocation, checkPrincipalAt, clampNotices } from "../run/choice/prepare.ts";
 import { refuseDiskLow } from "../run/house/disk-floor.ts";
+import { roomFromTrash } from "../run/house/remove-later.ts";
 import { checkWanted, offerTasks } from "../run/choice/offer.ts";
 import { type SeriesShape, seriesShape } from "../run/choice/shape.ts";
 import { chooseMethod } from "../run/layers/method.ts";
@@ -68,7 +69,13 @@ export async function prepareRun(
     checkPrincipalAt(principal.value, early),
     readTemplate(at, settings),
     refuseNothingToDo(at, settings, { wanted, kind: shape.value.kind }),
-    refuseDiskLow(places, settings.disk.freeFloorBytes),
+    refuseDiskLow(places, settings.disk.freeFloorBytes, () =>
+      roomFromTrash({
+        env: context.env,
+        signal: context.interrupt,
+        report: (progress) => progress.type === "notice" && context.output.progress(progress.text),
+      }),
+    ),
   ]);
   if (!head.ok) return head;
   if (!template.ok) return template;

@@ -34,6 +34,7 @@ export async function recoverRepository(
     history,
     adapter: agentAdapter("command"),
     guestBundle: join(context.packageRoot, "dist/guest/guest.mjs"),
+    remover: join(context.packageRoot, "dist/remover/remover.mjs"),
     now: context.now,
     report: format === "json" ? () => undefined : humanProgress(context.output),
     signal: context.interrupt,

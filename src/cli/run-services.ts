@@ -34,6 +34,7 @@ export async function servicesFor(
     adapter: agentAdapter("command"),
     paths: runPaths(context.env.stateDir, at.run.id),
     guestBundle: join(context.packageRoot, "dist/guest/guest.mjs"),
+    remover: join(context.packageRoot, "dist/remover/remover.mjs"),
     now: context.now,
     report,
     signal: context.interrupt,

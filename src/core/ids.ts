@@ -29,7 +29,8 @@ export function agentBranch(taskId: string, runId: string): string {
 }
 
 export const CONTAINER_PURPOSES = ["agent", "salvage", "validate", "setup"] as const;
-export type ContainerPurpose = (typeof CONTAINER_PURPOSES)[number];
+/** `clear` is there for a moment, and found by its labels; see `removeLayer`. */
+export type ContainerPurpose = (typeof CONTAINER_PURPOSES)[number] | "clear";
 
 /** The engine-visible name of a run's container; stopping and finding go by this name. */
 export function containerName(runId: string, purpose: ContainerPurpose): string {

@@ -33,36 +33,57 @@ async function takeApart(root: Buffer): Promise<void> {
   const stat = await lstat(root).catch(() => undefined);
   if (stat === undefined) return;
   if (!stat.isDirectory()) return unlink(root).catch(unlessGone);
-  await chmod(root, 0o700).catch(unlessGone);
-  // What lay too deep was moved up to here meanwhile, so one round need not be enough.
-  while ((await entriesOf(root)).length > 0) await empty(root, root);
+  await open(root);
+  for (;;) {
+    const refusals: unknown[] = [];
+    await empty(root, root, refusals);
+    if ((await entriesOf(root)).length === 0) break;
+    if (refusals.length > 0) throw refusals[0];
+    // What lay too deep was moved up to here meanwhile, so one round need not be enough.
+  }
   await rmdir(root).catch(unlessGone);
 }
 
-async function empty(directory: Buffer, root: Buffer): Promise<void> {
+/** Removes what can be removed of a directory's content; what refuses is passed over, and its error added to the list. */
+async function empty(directory: Buffer, root: Buffer, refusals: unknown[]): Promise<void> {
   for (const entry of await entriesOf(directory)) {
     const child = Buffer.concat([directory, SLASH, entry.name]);
-    if (!entry.isDirectory()) {
-      await unlink(child).catch(unlessGone);
-      continue;
+    try {
+      if (!entry.isDirectory()) await unlink(child).catch(unlessGone);
+      // An empty one can go whoever owns it and whatever its mode: overlay file systems leave one of root's.
+      else if (!(await removeDirectory(child))) await emptyChild(child, root, refusals);
+    } catch (error) {
+      refusals.push(error);
     }
-    await chmod(child, 0o700).catch(unlessGone);
-    if (child.length > LONG_PATH_BYTES) {
-      const nearer = Buffer.concat([root, Buffer.from(`/.deep-${randomUUID()}`)]);
-      await rename(child, nearer).catch(unlessGone);
-      continue;
-    }
-    await empty(child, root);
-    await removeDirectory(child);
   }
 }
 
-/** A directory of the root that got something moved into it meanwhile is left for the next round. */
-async function removeDirectory(path: Buffer): Promise<void> {
+async function emptyChild(child: Buffer, root: Buffer, refusals: unknown[]): Promise<void> {
+  await open(child);
+  if (child.length > LONG_PATH_BYTES) {
+    const nearer = Buffer.concat([root, Buffer.from(`/.deep-${randomUUID()}`)]);
+    await rename(child, nearer).catch(unlessGone);
+    return;
+  }
+  await empty(child, root, refusals);
+  await removeDirectory(child);
+}
+
+/** Somebody else's stays as it is, and may be open enough. */
+async function open(directory: Buffer): Promise<void> {
+  await chmod(directory, 0o700).catch((error: unknown) => {
+    if (errnoOf(error) !== "EPERM") unlessGone(error);
+  });
+}
+
+/** @returns false for one that is not empty: a directory of the root may get something moved into it meanwhile. */
+async function removeDirectory(path: Buffer): Promise<boolean> {
   try {
     await rmdir(path).catch(unlessGone);
+    return true;
   } catch (error) {
-    if (errnoOf(error) !== "ENOTEMPTY") throw error;
+    if (["ENOTEMPTY", "EEXIST"].includes(errnoOf(error))) return false;
+    throw error;
   }
 }
 

@@ -14,6 +14,7 @@ import { settleDiscards } from "./decide/settle-discards.ts";
 import { settle, settledText } from "./decide/settle.ts";
 import { record, step } from "./drive.ts";
 import type { Started } from "./flow.ts";
+import { resumeRemoval } from "./house/remove-later.ts";
 import { whileLocked } from "./locked.ts";
 import { runDirectories, runPaths } from "./paths.ts";
 import { adoptUnknown } from "./afterwards/adopt.ts";
@@ -68,6 +69,7 @@ async function recoverAll(
   }
   await removeOrphans(services, { actions, problems });
   await settleDecisions(services, { actions, problems });
+  await resumeRemoval(services);
   return { actions, problems, adopted };
 }
 
@@ -87,7 +89,10 @@ async function endDeadRun(
   const services: RunServices = { ...recovering, engine: engine.value, paths, leases };
   const imported = spec.ok ? await finishImport(services, run, spec.value) : undefined;
   if (spec.ok && imported === undefined) await salvage(services, spec.value);
-  const released = await step(services, releaseStage, { runId: run.id });
+  const released = await step(services, releaseStage, {
+    runId: run.id,
+    spec: spec.ok ? spec.value : undefined,
+  });
   if (!released.ok) return err(released.error.failure);
   return imported === undefined ? interrupted(services, run) : finished(services, imported);
 }

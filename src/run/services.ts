@@ -42,6 +42,8 @@ export interface RunServices {
   readonly gateway?: GatewayServices | undefined;
   /** The bundled guest, copied into each run's job directory. */
   readonly guestBundle: string;
+  /** The program that removes in the background; without it everything is removed at once. */
+  readonly remover?: string | undefined;
   readonly now: () => Date;
   readonly report: (progress: Progress) => void;
   /** The credential that the gateway adds, to be kept out of everything that is written down. */

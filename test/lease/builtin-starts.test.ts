@@ -54,7 +54,10 @@ describe("the starts of git for a lease of a worktree that is there already", ()
     const untouched = statSync(join(path, ".gitignore")).ctimeMs;
     const acquire = () => pool.acquire({ holder: "guardloop:one", base: repository.head() });
     expect(await during(acquire)).toEqual([
-      ...["rev-parse", "rev-parse", "read-tree", "update-ref"],
+      "rev-parse",
+      "rev-parse",
+      "read-tree",
+      "update-ref",
       ...LOOK,
     ]);
     expect(readFileSync(join(path, "README.md"), "utf8")).toBe("two\n");
@@ -72,7 +75,11 @@ describe("the starts of git for a lease of a worktree that is there already", ()
     const lease = good(await pool.acquire({ holder: "guardloop:one", base: repository.head() }));
     writeFileSync(join(lease.path, "stray.txt"), "untracked\n");
     expect(await during(() => pool.release(lease))).toEqual([
-      ...["rev-parse", "status", "read-tree", "update-ref", "clean"],
+      "rev-parse",
+      "status",
+      "read-tree",
+      "update-ref",
+      "clean",
     ]);
     expect(existsSync(join(lease.path, "stray.txt"))).toBe(false);
   });

@@ -85,6 +85,7 @@ async function perform(call: Call): Promise<CommandEnd> {
     adapter: prepared.value.invocation.adapter,
     gateway: prepared.value.gateway,
     guestBundle: join(context.packageRoot, "dist/guest/guest.mjs"),
+    remover: join(context.packageRoot, "dist/remover/remover.mjs"),
     now: context.now,
     report,
     signal: context.interrupt,

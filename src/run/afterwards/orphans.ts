@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { isHeld } from "../../files/lock-file.ts";
 import { type RunPaths, runDirectories, runPaths, stateId } from "../paths.ts";
+import { removeLater } from "../house/remove-later.ts";
 import { vouchedTime } from "../house/vouched-time.ts";
 import { removeOrphanSockets } from "../egress/sockets.ts";
 import { leaseHolder } from "../stages/lease.ts";
-import { removeSnapshot } from "../stages/snapshot.ts";
 import type { RecoverServices, Report } from "./recovery.ts";
 import { forgetMarks, staleMarks } from "./engine-marks.ts";
 import { removeRemains } from "./remains.ts";
@@ -67,7 +67,7 @@ async function removeOrphanSnapshots(services: RecoverServices, report: Report):
         `${paths.root} holds a snapshot of another repository's run that the history does not know: run \`guardloop recover\` there.`,
       );
     else if (run.keptSnapshot === null || Date.parse(run.keptSnapshot.until) < now) {
-      await removeSnapshot({ paths });
+      await removeLater(services, [paths.overlayWork, paths.workspace, paths.store, paths.outbox]);
       if (run.keptSnapshot !== null) services.history.append(runId, { type: "snapshot-removed" });
       report.actions.push(`Removed the left-over snapshot of run ${runId}.`);
     }

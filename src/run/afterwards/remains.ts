@@ -3,6 +3,7 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { sweepLocks } from "../../files/lock-file.ts";
 import { removeTree } from "../../files/remove-tree.ts";
+import { removeLater } from "../house/remove-later.ts";
 import { type RunPaths, runDirectories, runPaths } from "../paths.ts";
 import { slotDirectory } from "../container/host-slots.ts";
 import { removeSetupDrafts } from "../setup/setup-drafts.ts";
@@ -24,9 +25,10 @@ const PASSING = [
  * @returns a sentence for each run of which a directory was removed.
  */
 export async function removeRemains(
-  { env }: Pick<RunServices, "env">,
+  services: Pick<RunServices, "env" | "remover">,
   isAtWork: (runId: string) => Promise<boolean>,
 ): Promise<readonly string[]> {
+  const { env } = services;
   const done: string[] = [];
   for (const directory of [join(env.stateDir, "locks"), slotDirectory(env.stateDir)])
     await sweepLocks(directory, env.hostname);
@@ -37,7 +39,10 @@ export async function removeRemains(
     const names = namesIn(paths.root);
     if (!names.some(isRemains) || (await isAtWork(runId))) continue;
     const had = PASSING.some((one) => existsSync(paths[one]));
-    for (const one of PASSING) await removeTree(paths[one]);
+    await removeLater(
+      services,
+      PASSING.map((one) => paths[one]),
+    );
     await settleArtifacts(paths);
     for (const directory of [paths.root, paths.artifacts, paths.salvage])
       await removeHalves(directory);

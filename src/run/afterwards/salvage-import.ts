@@ -11,7 +11,7 @@ import { salvage } from "./salvage.ts";
 import type { RunServices } from "../services.ts";
 import { type Collected, check } from "../stages/collect.ts";
 import { type Imported, importStage } from "../stages/import.ts";
-import { removeSnapshot } from "../stages/snapshot.ts";
+import { removeSnapshot } from "../snapshot/remove-snapshot.ts";
 import { reviewStage } from "../stages/review.ts";
 import { validateStage } from "../stages/validate.ts";
 
@@ -52,7 +52,7 @@ export async function salvageRun(
 /** A snapshot that could not be exported then is tried once more; it goes when its work is in the record, or it has none. */
 async function exportKept(services: RunServices, spec: RunSpec): Promise<void> {
   if ((await salvage(services, spec)) === "kept") return;
-  await removeSnapshot(services);
+  await removeSnapshot(services, spec);
   // Kept with the snapshot, since an export needs it.
   await removeTree(services.paths.job);
   record(services, spec.runId, { type: "snapshot-removed" });

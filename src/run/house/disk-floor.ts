@@ -16,9 +16,20 @@ const MIB = 1024 ** 2;
  * Refuses a new run where too little space is free: a disk that fills up in the middle of one costs more than a run.
  * Asked before each run is created, so nothing is there yet that could be lost.
  *
+ * @param makeRoom called once before a refusal, and may take its time; it tells whether to look again.
  * @returns `disk-low` for the first place that is below the floor; a file system that does not tell is passed.
  */
 export async function refuseDiskLow(
+  { stateDir, principal }: Places,
+  floorBytes: number,
+  makeRoom: () => Promise<"look again" | "no more room"> = async () => "no more room",
+): Promise<Result<void, Failure>> {
+  const room = await roomIn({ stateDir, principal }, floorBytes);
+  if (room.ok || (await makeRoom()) === "no more room") return room;
+  return roomIn({ stateDir, principal }, floorBytes);
+}
+
+async function roomIn(
   { stateDir, principal }: Places,
   floorBytes: number,
 ): Promise<Result<void, Failure>> {

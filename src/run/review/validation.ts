@@ -9,12 +9,13 @@ import type {
   ValidationCommand,
   ValidationResult,
 } from "../../core/run-spec.ts";
-import { removeTree } from "../../files/remove-tree.ts";
 import { startClocks } from "../container/clocks.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
 import { validationPlaces, validationSpec } from "../container/container.ts";
+import { removeLayer } from "../container/remove-layer.ts";
 import type { Layers } from "../layers/layers.ts";
 import { type CommandLog, commandLog } from "../logs/command-log.ts";
+import { removeLater } from "../house/remove-later.ts";
 import type { RunServices } from "../services.ts";
 import { ensureSetup } from "../setup/ensure-setup.ts";
 import { placeResult } from "../setup/place-result.ts";
@@ -38,7 +39,7 @@ export async function validate(
   services: RunServices,
   request: ValidationRequest,
 ): Promise<Result<Validation, Failure>> {
-  await removeTree(services.paths.validation);
+  await removeLater(services, [services.paths.validation]);
   try {
     const ready = await makeWorkspace(services, request);
     if (!ready.ok) return ready;
@@ -50,7 +51,9 @@ export async function validate(
       runCommands(services, request, { layers: ready.value, log }),
     );
   } finally {
-    await removeTree(services.paths.validation);
+    const { workspace, overlayWork } = validationPlaces(services.paths);
+    await removeLayer(services, request.spec, { upper: workspace, work: overlayWork });
+    await removeLater(services, [services.paths.validation]);
   }
 }
 

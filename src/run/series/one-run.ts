@@ -16,6 +16,7 @@ import { taskOf } from "../choice/track-record.ts";
 import type { Stop } from "../drive.ts";
 import { type FinishedRun, runFlow } from "../flow.ts";
 import { refuseDiskLow } from "../house/disk-floor.ts";
+import { roomFromTrash } from "../house/remove-later.ts";
 import { runPaths } from "../paths.ts";
 import { runCreated } from "../run-created.ts";
 import type { RunServices } from "../services.ts";
@@ -49,7 +50,8 @@ interface Opening {
 export async function oneRun(series: Series, turn: number): Promise<OneRun> {
   const { services } = series;
   const places = { stateDir: services.env.stateDir, principal: series.invocation.principal };
-  const room = await refuseDiskLow(places, series.invocation.settings.disk.freeFloorBytes);
+  const floorBytes = series.invocation.settings.disk.freeFloorBytes;
+  const room = await refuseDiskLow(places, floorBytes, () => roomFromTrash(services));
   if (!room.ok) return { kind: "refused", failure: room.error };
   const possible = await series.candidates();
   if (!possible.ok) return { kind: "refused", failure: possible.error };

@@ -8,6 +8,7 @@ import { ensurePrivateDirectory } from "../../files/private-directory.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { syncDirectory } from "../../files/write-atomic.ts";
 import { listFiles } from "../../git/list-files.ts";
+import { removeLater } from "../house/remove-later.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
 import { waitForLock } from "../locked.ts";
 import type { RunServices } from "../services.ts";
@@ -90,7 +91,7 @@ async function makeResult(
   const place = placeOf(paths, spec);
   const directory = resultDirectory(place, setup);
   const draft = `${directory}${DRAFT_END}`;
-  await removeTree(paths.setup);
+  await removeLater(services, [paths.setup]);
   try {
     const manifest = await makeDraft(services, { spec, setup, draft });
     if (!manifest.ok) return manifest;
@@ -102,8 +103,7 @@ async function makeResult(
     const result = { tree: join(directory, "tree"), manifest: manifest.value };
     return ok({ how: "made", result });
   } finally {
-    await removeTree(draft);
-    await removeTree(paths.setup);
+    await removeLater(services, [draft, paths.setup]);
   }
 }
 

@@ -28,6 +28,7 @@ import {
   refuseSeriesSizes,
 } from "../artifacts/mail-sizes.ts";
 import { ownTrailers } from "../artifacts/own-trailers.ts";
+import { removeLater } from "../house/remove-later.ts";
 import type { RunPaths } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
@@ -66,7 +67,7 @@ export const importStage: Stage<Input, Imported> = {
     const rebuilt = await rebuild(services, quarantine.value, input);
     if (!rebuilt.ok) return rebuilt;
     const published = await publish(services, quarantine.value, { input, ...rebuilt.value });
-    if (published.ok) await removeTree(services.paths.quarantine);
+    if (published.ok) await removeLater(services, [services.paths.quarantine]);
     return published;
   },
   async observe(services, { runId, collected }) {

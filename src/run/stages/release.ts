@@ -1,11 +1,11 @@
 import { lstat } from "node:fs/promises";
 import { failure } from "../../core/failures.ts";
+import type { RunSpec } from "../../core/run-spec.ts";
 import { err, ok } from "../../core/result.ts";
-import { removeTree } from "../../files/remove-tree.ts";
 import type { RunServices } from "../services.ts";
+import { removeSnapshot } from "../snapshot/remove-snapshot.ts";
 import type { Stage } from "../stage.ts";
 import { leaseHolder } from "./lease.ts";
-import { removeSnapshot } from "./snapshot.ts";
 
 export interface Released {
   readonly released: { readonly leases: number; readonly snapshot: "removed" | "kept" };
@@ -13,16 +13,17 @@ export interface Released {
 
 interface Input {
   readonly runId: string;
+  /** Undefined where it cannot be read. */
+  readonly spec: RunSpec | undefined;
 }
 
 /** Returns the lease and removes the snapshot, on every ending. The pool is asked what is held, not our notes. */
 export const releaseStage: Stage<Input, Released> = {
   name: "release",
-  async perform(services, { runId }) {
+  async perform(services, { runId, spec }) {
     const snapshot = isKept(services, runId) ? "kept" : "removed";
     if (snapshot === "removed") {
-      await removeSnapshot(services);
-      await removeTree(services.paths.job);
+      await removeSnapshot(services, spec, [services.paths.job]);
     }
     const held = await services.leases.find(leaseHolder(runId));
     if (!held.ok) return err(failure("release-failed", held.error.message, held.error));

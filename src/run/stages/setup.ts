@@ -2,7 +2,7 @@ import { lstat } from "node:fs/promises";
 import type { RunSpec } from "../../core/run-spec.ts";
 import { failure } from "../../core/failures.ts";
 import { err, ok } from "../../core/result.ts";
-import { removeTree } from "../../files/remove-tree.ts";
+import { removeLater } from "../house/remove-later.ts";
 import { ensureSetup } from "../setup/ensure-setup.ts";
 import type { Stage } from "../stage.ts";
 import { removeContainers } from "./agent.ts";
@@ -50,7 +50,7 @@ export const setupStage: Stage<Input, SetUp> = {
   },
   // A finished result stays: it is no run's own.
   async undo(services, { runId }) {
-    await removeTree(services.paths.setup);
+    await removeLater(services, [services.paths.setup]);
     return removeContainers(services, runId);
   },
 };

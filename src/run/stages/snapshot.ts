@@ -15,6 +15,7 @@ import type { Stage } from "../stage.ts";
 import { ensureSetup } from "../setup/ensure-setup.ts";
 import { type PlacedSetup, placeResult } from "../setup/place-result.ts";
 import { makeThrowaway } from "../snapshot/throwaway.ts";
+import { removeSnapshot } from "../snapshot/remove-snapshot.ts";
 import type { WorkTree } from "../snapshot/work-tree.ts";
 import { writeJob } from "./spec.ts";
 
@@ -38,7 +39,7 @@ export const snapshotStage: Stage<Input, Snapshotted> = {
   name: "snapshot",
   async perform(services, input) {
     // A half-made snapshot of an attempt that was killed is not built upon.
-    await removeSnapshot(services);
+    await removeSnapshot(services, input.spec);
     const made = await makeSnapshot(services, input);
     if (made.ok || made.error.code === "lease-lost") return made;
     return err(failure("snapshot-failed", made.error.message, made.error));
@@ -47,8 +48,8 @@ export const snapshotStage: Stage<Input, Snapshotted> = {
     const there = await lstat(services.paths.workspace).catch(() => undefined);
     return ok(there === undefined ? "absent" : "present");
   },
-  async undo(services) {
-    await removeSnapshot(services);
+  async undo(services, { spec }) {
+    await removeSnapshot(services, spec);
     return ok(undefined);
   },
 };
@@ -129,12 +130,4 @@ async function writeReport(
 ): Promise<void> {
   const report = { version: 1, ...overlay, ...(setup === undefined ? {} : { setup }) };
   await writeAtomic(services.paths.snapshotManifest, `${JSON.stringify(report, null, 2)}\n`);
-}
-
-/** Removes everything the container could write to, and the store it read from. */
-export async function removeSnapshot(services: Pick<RunServices, "paths">): Promise<void> {
-  const { paths } = services;
-  // The overlay's own directory first: with the work tree the layers are given back.
-  for (const directory of [paths.overlayWork, paths.workspace, paths.store, paths.outbox])
-    await removeTree(directory);
 }

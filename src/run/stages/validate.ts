@@ -1,7 +1,7 @@
 import { ok } from "../../core/result.ts";
 import type { RunSpec, Validation } from "../../core/run-spec.ts";
-import { removeTree } from "../../files/remove-tree.ts";
 import { record } from "../drive.ts";
+import { removeLater } from "../house/remove-later.ts";
 import type { Stage } from "../stage.ts";
 import { validate } from "../review/validation.ts";
 import { removeContainers } from "./agent.ts";
@@ -33,7 +33,7 @@ export const validateStage: Stage<Input, Validated> = {
     return ok(validation === undefined ? "absent" : "present");
   },
   async undo(services, { runId }) {
-    await removeTree(services.paths.validation);
+    await removeLater(services, [services.paths.validation]);
     return removeContainers(services, runId);
   },
 };

@@ -29,6 +29,8 @@ export interface GitOptions {
   readonly identity?: Environment;
   /** Object directories, absolute: new objects go into the first, and those of the second are there to be read. */
   readonly objects?: { readonly into: string; readonly from: string };
+  /** A program that gets Git's own argv behind these arguments, and starts Git itself: a constant script of a shell. */
+  readonly through?: readonly [string, ...string[]];
   /** Git is started only while there is this file; see `Command`. */
   readonly onlyWhile?: string;
   /** Limits on what the child may use; see `withBounds`. */
@@ -146,15 +148,19 @@ function objectDirectories({ into, from }: NonNullable<GitOptions["objects"]>): 
   };
 }
 
+function startOf(program: string, through: GitOptions["through"]): readonly [string, ...string[]] {
+  return through === undefined ? [program] : [...through, program];
+}
+
 function bind(program: string, profile: Profile): Git {
   return {
     async exec(args, options = {}): Promise<Exit> {
-      const { cwd, config, indexFile, workTree, identity, objects, deadlineMs, ...passedOn } =
+      const { cwd, config, indexFile, workTree, identity, objects, deadlineMs, through, ...rest } =
         options;
       const { environment } = profile;
       const bounded = options.bounds === undefined ? [] : PACK_WINDOWS;
       const result = await run({
-        argv: [program, ...profile.prefix, ...bounded, ...args],
+        argv: [...startOf(program, through), ...profile.prefix, ...bounded, ...args],
         cwd: cwd ?? profile.cwd,
         env: {
           ...(config === undefined ? environment : withConfig(environment, config)),
@@ -164,7 +170,7 @@ function bind(program: string, profile: Profile): Git {
           ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }),
         },
         deadlineMs: deadlineMs ?? DEADLINES.gitQuickMs,
-        ...passedOn,
+        ...rest,
       });
       if (!result.ok) throw new Error(`git could not be started: ${result.error.reason}`);
       return result.value;

@@ -4,7 +4,6 @@ import { failure } from "../../core/failures.ts";
 import type { DiskUse, RunSpec } from "../../core/run-spec.ts";
 import { type Result, err, ok } from "../../core/result.ts";
 import { giveTo } from "../../files/ownership.ts";
-import { removeTree } from "../../files/remove-tree.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
 import type { Failure } from "../../core/failures.ts";
 import type { Lease } from "../../lease/port.ts";

@@ -424,10 +424,6 @@ async function runGuest() {
       .toSorted((a, b) => b.length - a.length)[0];
     return target === undefined ? path : mounts[target] + path.slice(target.length);
   };
-  if (faults.beforeAgent !== undefined && name.endsWith("-agent"))
-    execFileSync("sh", ["-ec", faults.beforeAgent], {
-      env: { PATH: process.env.PATH, RUN: name.slice("guardloop-".length, -"-agent".length) },
-    });
   const home = mkdtempSync(join(tmpdir(), "scripted-home-"));
   const isValidation = name.endsWith("-validate");
   mountBelowHome(mounts, home);

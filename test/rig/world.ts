@@ -176,6 +176,7 @@ export function installProgram(name: string, target: string): void {
 export function installEngine(bin: string, engine: "docker" | "podman"): void {
   installProgram("engine.sh", join(bin, engine));
   installProgram("docker.js", join(bin, `${engine}.js`));
+  installProgram("scripted-mounts.js", join(bin, "scripted-mounts.js"));
 }
 
 /**

@@ -31,6 +31,8 @@ export interface GitOptions {
   readonly objects?: { readonly into: string; readonly from: string };
   /** `take`: what only makes the next call faster may be written, too; see GIT_OPTIONAL_LOCKS in git(1). */
   readonly optionalLocks?: "take";
+  /** A program that gets Git's own argv behind these arguments, and starts Git itself: a constant script of a shell. */
+  readonly through?: readonly [string, ...string[]];
   /** Git is started only while there is this file; see `Command`. */
   readonly onlyWhile?: string;
   /** Limits on what the child may use; see `withBounds`. */
@@ -148,15 +150,19 @@ function objectDirectories({ into, from }: NonNullable<GitOptions["objects"]>): 
   };
 }
 
+function startOf(program: string, through: GitOptions["through"]): readonly [string, ...string[]] {
+  return through === undefined ? [program] : [...through, program];
+}
+
 function bind(program: string, profile: Profile): Git {
   return {
     async exec(args, options = {}): Promise<Exit> {
       const { cwd, config, indexFile, workTree, identity, objects, ...others } = options;
-      const { deadlineMs, optionalLocks, ...passedOn } = others;
+      const { deadlineMs, optionalLocks, through, ...rest } = others;
       const { environment } = profile;
       const bounded = options.bounds === undefined ? [] : PACK_WINDOWS;
       const result = await run({
-        argv: [program, ...profile.prefix, ...bounded, ...args],
+        argv: [...startOf(program, through), ...profile.prefix, ...bounded, ...args],
         cwd: cwd ?? profile.cwd,
         env: {
           ...(config === undefined ? environment : withConfig(environment, config)),
@@ -167,7 +173,7 @@ function bind(program: string, profile: Profile): Git {
           ...(optionalLocks === undefined ? {} : { GIT_OPTIONAL_LOCKS: "1" }),
         },
         deadlineMs: deadlineMs ?? DEADLINES.gitQuickMs,
-        ...passedOn,
+        ...rest,
       });
       if (!result.ok) throw new Error(`git could not be started: ${result.error.reason}`);
       return result.value;

@@ -7,6 +7,7 @@ import { type Result, ok } from "../core/result.ts";
 import type { Bounds, Exit } from "../process/command.ts";
 import { boundHit, withBounds } from "./bounds.ts";
 import { type Git, gitFailure, gitOutput, gitText, sealedGit } from "./git.ts";
+import { withTrailers } from "./with-trailers.ts";
 
 /** A bare repository of our own in which untrusted patches become trees and commits, within bounds. */
 export interface Quarantine {
@@ -162,22 +163,3 @@ export async function commitTree(
     },
   });
 }
-
-/**
- * The message, and behind it the trailers: in the message's own block of trailers when it ends with one, else in a
- * paragraph of their own. git-interpret-trailers(1) would put them before a final line that begins with `#`, before
- * `Conflicts:` and before a scissors line, in the middle of the message.
- */
-function withTrailers(message: string, trailers: readonly string[]): string {
-  const text = message.trimEnd();
-  const gap = text.lastIndexOf("\n\n");
-  const [first = "", ...rest] = text.slice(gap + 2).split("\n");
-  const endsWithTrailers =
-    gap > 0 && TRAILER.test(first) && rest.every((line) => TRAILER_OR_MORE.test(line));
-  const between = text === "" ? "" : endsWithTrailers ? "\n" : "\n\n";
-  return `${text}${trailers.length === 0 ? "" : between}${trailers.join("\n")}\n`;
-}
-
-const TRAILER = /^[A-Za-z0-9-]+: /;
-/** Or a line that continues the one before. */
-const TRAILER_OR_MORE = /^(?:[A-Za-z0-9-]+: |[ \t]+\S)/;

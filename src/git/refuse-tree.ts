@@ -5,7 +5,13 @@ import { blobSizes } from "./blobs.ts";
 import { type Git, gitFailure } from "./git.ts";
 import { refuseObeyedFiles } from "./obeyed-files.ts";
 import { refuseEntries } from "./refuse-entries.ts";
-import { addedEntries } from "./tree-check.ts";
+import {
+  type ChangedEntry,
+  type TreeStep,
+  addedAmong,
+  addedEntries,
+  changesOfSteps,
+} from "./tree-check.ts";
 
 export type TreeLimits = Readonly<Record<"treePaths" | "blobBytes" | "allBlobBytes", number>>;
 
@@ -22,24 +28,61 @@ export async function refuseStep(
 ): Promise<Result<number, Failure>> {
   const entries = await addedEntries(git, step.from, step.to);
   if (!entries.ok) return entries;
-  const allowed = refuseEntries(entries.value);
-  if (!allowed.ok) return allowed;
-  const sizes = await blobSizes(
-    git,
-    entries.value.map((entry) => entry.newBlob),
-  );
+  const sizes = await blobSizes(git, newBlobs(entries.value));
+  return sizes.ok ? refuseAdded(git, entries.value, { sizes: sizes.value, limits }) : sizes;
+}
+
+/** The checks of a step whose differences and sizes are known already; answers as `refuseStep`. */
+export interface KnownStep {
+  readonly check: () => Promise<Result<number, Failure>>;
+}
+
+/**
+ * Prepares the checks of many steps with two starts of Git, whatever their number. Each is still to be made, in order:
+ * the first that refuses is the reason.
+ *
+ * @param steps ids of trees.
+ */
+export async function knownSteps(
+  git: Git,
+  steps: readonly TreeStep[],
+  limits: TreeLimits = LIMITS,
+): Promise<Result<readonly KnownStep[], Failure>> {
+  const changes = await changesOfSteps(git, steps);
+  if (!changes.ok) return changes;
+  const sizes = await blobSizes(git, changes.value.flatMap(newBlobs));
   if (!sizes.ok) return sizes;
-  const large = entries.value.find(
-    (entry) => (sizes.value.get(entry.newBlob) ?? 0) > limits.blobBytes,
+  return ok(
+    steps.map((step, index) => ({
+      async check() {
+        const added = await addedAmong(git, step, changes.value[index] ?? []);
+        return added.ok ? refuseAdded(git, added.value, { sizes: sizes.value, limits }) : added;
+      },
+    })),
   );
+}
+
+function newBlobs(entries: readonly ChangedEntry[]): readonly string[] {
+  return entries.map((entry) => entry.newBlob);
+}
+
+async function refuseAdded(
+  git: Git,
+  entries: readonly ChangedEntry[],
+  { sizes, limits }: { readonly sizes: ReadonlyMap<string, number>; readonly limits: TreeLimits },
+): Promise<Result<number, Failure>> {
+  const allowed = refuseEntries(entries);
+  if (!allowed.ok) return allowed;
+  const sizeOf = (blob: string): number => sizes.get(blob) ?? 0;
+  const large = entries.find((entry) => sizeOf(entry.newBlob) > limits.blobBytes);
   if (large !== undefined)
     return fail(
       "import-refused",
-      `${JSON.stringify(large.path)} has ${sizes.value.get(large.newBlob)} bytes; the limit of one file is ${limits.blobBytes}.`,
+      `${JSON.stringify(large.path)} has ${sizeOf(large.newBlob)} bytes; the limit of one file is ${limits.blobBytes}.`,
     );
-  const obeyed = await refuseObeyedFiles(git, entries.value);
+  const obeyed = await refuseObeyedFiles(git, entries);
   if (!obeyed.ok) return obeyed;
-  return ok([...sizes.value.values()].reduce((sum, size) => sum + size, 0));
+  return ok([...new Set(newBlobs(entries))].reduce((sum, blob) => sum + sizeOf(blob), 0));
 }
 
 /** Refuses a series whose new and changed files are too large together. */

@@ -1,4 +1,5 @@
 import { type Failure, fail } from "../core/failures.ts";
+import { DEADLINES } from "../core/limits.ts";
 import { type Result, ok } from "../core/result.ts";
 import { type Git, gitOutput } from "./git.ts";
 
@@ -14,28 +15,32 @@ export interface ChangedEntry {
   readonly newBlob: string;
 }
 
-/** What differs between two commits, without rename guesses; read from objects, so no work tree is involved. */
+/** Two trees, one after the other; commits stand for their trees where it says so. */
+export interface TreeStep {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Without rename guesses; read from objects, so no work tree is involved. */
+const DIFF_TREE = [
+  "diff-tree",
+  "-r",
+  "-z",
+  "--raw",
+  "--no-renames",
+  "--no-abbrev",
+  "--no-ext-diff",
+  "--no-textconv",
+];
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/** What differs between two commits, or trees. */
 export async function changedEntries(
   git: Git,
   from: string,
   to: string,
 ): Promise<Result<readonly ChangedEntry[], Failure>> {
-  const raw = await gitOutput(
-    git,
-    [
-      "diff-tree",
-      "-r",
-      "-z",
-      "--raw",
-      "--no-renames",
-      "--no-abbrev",
-      "--no-ext-diff",
-      "--no-textconv",
-      from,
-      to,
-    ],
-    { maxOutputBytes: 256 * 1024 * 1024 },
-  );
+  const raw = await gitOutput(git, [...DIFF_TREE, from, to], { maxOutputBytes: MAX_BYTES });
   if (!raw.ok) return raw;
   const fields = raw.value.toString("latin1").split("\0");
   const entries: ChangedEntry[] = [];
@@ -44,6 +49,49 @@ export async function changedEntries(
     if (entry !== undefined) entries.push(entry);
   }
   return ok(entries);
+}
+
+/**
+ * What differs in each of many steps, with one start of Git.
+ *
+ * @param steps ids of trees; one answer each, in this order.
+ */
+export async function changesOfSteps(
+  git: Git,
+  steps: readonly TreeStep[],
+): Promise<Result<readonly (readonly ChangedEntry[])[], Failure>> {
+  if (steps.length === 0) return ok([]);
+  const args = [...DIFF_TREE, "--stdin"];
+  const raw = await gitOutput(git, args, {
+    stdin: steps.map(({ from, to }) => `${from} ${to}\n`).join(""),
+    maxOutputBytes: MAX_BYTES,
+    deadlineMs: DEADLINES.gitLongMs,
+  });
+  if (!raw.ok) return raw;
+  const changes = parseSteps(raw.value.toString("latin1"));
+  if (changes.length === steps.length) return ok(changes);
+  return fail("git-failed", `git diff-tree told of ${changes.length} steps of ${steps.length}.`);
+}
+
+/** A line for each step, `FROM TO`, which ends with a line feed also under -z; then the entries as for one step. */
+function parseSteps(text: string): readonly (readonly ChangedEntry[])[] {
+  const steps: ChangedEntry[][] = [];
+  for (let at = 0; at < text.length;) {
+    const metaEnd = text.indexOf("\0", at);
+    if (text[at] !== ":") {
+      const feed = text.indexOf("\n", at);
+      if (feed === -1) return [];
+      steps.push([]);
+      at = feed + 1;
+      continue;
+    }
+    const pathEnd = text.indexOf("\0", metaEnd + 1);
+    if (metaEnd === -1 || pathEnd === -1) return [];
+    const entry = parseEntry(text.slice(at, metaEnd), text.slice(metaEnd + 1, pathEnd));
+    if (entry !== undefined) steps.at(-1)?.push(entry);
+    at = pathEnd + 1;
+  }
+  return steps;
 }
 
 function parseEntry(meta: string, rawPath: string): ChangedEntry | undefined {
@@ -77,8 +125,16 @@ export async function addedEntries(
   to: string,
 ): Promise<Result<readonly ChangedEntry[], Failure>> {
   const entries = await changedEntries(git, from, to);
-  if (!entries.ok) return entries;
-  const added = entries.value.filter((entry) => entry.status !== "D");
+  return entries.ok ? addedAmong(git, { from, to }, entries.value) : entries;
+}
+
+/** The same where it is known what differs. */
+export async function addedAmong(
+  git: Git,
+  { from, to }: TreeStep,
+  entries: readonly ChangedEntry[],
+): Promise<Result<readonly ChangedEntry[], Failure>> {
+  const added = entries.filter((entry) => entry.status !== "D");
   const suspects = new Set(added.flatMap((entry) => repositoriesAround(pathBytes(entry))));
   if (suspects.size === 0) return ok(added);
   const before = await pathsOf(git, from);
@@ -100,7 +156,7 @@ export async function addedEntries(
 const REPOSITORY_PARTS: readonly string[] = ["head", "objects", "refs"];
 
 /** One character a byte, whatever the name is. */
-function pathBytes(entry: ChangedEntry): string {
+export function pathBytes(entry: ChangedEntry): string {
   return entry.utf8 === "valid" ? Buffer.from(entry.path, "utf8").toString("latin1") : entry.path;
 }
 

@@ -16,6 +16,7 @@ import type { RunEvent } from "../../src/core/events.ts";
 import { sayOpenai, startUpstream } from "../rig/upstream.ts";
 import { stageOfPrograms } from "../image/scripted-programs.ts";
 import {
+  fullFiles,
   type World,
   FINISH,
   GOOD_AGENT,
@@ -162,9 +163,9 @@ async function failures(): Promise<void> {
   world.write("docs/TASKS.md", "# Plan\n\n## T1 — One\n\nStatus: ready\n");
   world.commit("Again");
   await hostedRun();
-  const log = `${join(world.state, "runs")}/$RUN/agent.log`;
-  world.faults({ beforeAgent: `ln -sf /dev/full "${log}"` });
+  Object.assign(world.env, fullFiles(String.raw`/agent\.log$`));
   await run(world, "echo T9 > $GUARDLOOP_ARTIFACTS/selected-task-id.txt; echo x > x.txt");
+  for (const name of ["NODE_OPTIONS", "FULL_FILES"]) delete world.env[name];
   await call(world, "show @last");
   await call(world, "compare @last");
   await call(world, "salvage @last --task T1 --message Half");

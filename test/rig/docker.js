@@ -22,6 +22,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { mountsIn, withOverlays } from "./scripted-mounts.js";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const program = basename(process.argv[1], ".js");
@@ -295,7 +296,7 @@ function startEvents() {
 async function run() {
   refuseByFault();
   refuseOverlays();
-  given = mountsGiven();
+  given = mountsIn(value("mount"));
   if (argv.some((one) => one.startsWith("--name=guardloop-image-check-"))) return checkImage();
   if (argv.some((one) => one.startsWith("--name=guardloop-limits-check-"))) return checkLimits();
   if (argv.some((one) => one.startsWith("--name=guardloop-clock-check-")))
@@ -326,39 +327,6 @@ function value(name) {
   return argv.filter((one) => one.startsWith(start)).map((one) => one.slice(start.length));
 }
 
-/** Every mount by its target: where it is on the host, or for an overlay a directory for it and its options. */
-function mountsGiven() {
-  return Object.fromEntries(
-    value("mount").map((mount) => {
-      const all = csv(mount).map((field) => field.split(/=(.*)/s));
-      const fields = Object.fromEntries(all);
-      if (fields.type !== "volume") return [fields.target, { source: fields.source }];
-      const options = all
-        .filter(([key, text]) => key === "volume-opt" && text.startsWith("o="))
-        .map(([, text]) => text.slice(2))[0];
-      return [fields.dst, { source: mkdtempSync(join(tmpdir(), "scripted-overlay-")), options }];
-    }),
-  );
-}
-
-/**
- * A command in a mount namespace of its own with the overlays of this container; they go with its last process. The
- * process keeps its id from the first program to the last.
- */
-function withOverlays(command) {
-  const overlays = Object.values(given).filter(({ options }) => options !== undefined);
-  if (overlays.length === 0) return command;
-  const mounting = 'while [ "$1" != -- ]; do mount -t overlay overlay -o "$1" "$2"; shift 2; done';
-  // As prepareJob does it where it can.
-  const finding =
-    '[ ! -e .git/objects/info/alternates ] || echo "$store" >.git/objects/info/alternates';
-  const script = `store=$1; shift; ${mounting}; shift; cd "$PWD"; ${finding}; exec "$@"`;
-  const store = `${given["/guardloop/base.git"]?.source}/objects`;
-  const pairs = overlays.flatMap(({ options, source }) => [options, source]);
-  const namespace = ["unshare", "--mount", "--propagation=private"];
-  return [...namespace, "sh", "-ec", script, "sh", store, ...pairs, "--", ...command];
-}
-
 /** A check's own command, as the container's user; what is mounted is where it starts. */
 async function runAsGiven() {
   const [name] = value("name");
@@ -367,7 +335,7 @@ async function runAsGiven() {
   const entrypoint = argv.findIndex((one) => one.startsWith("--entrypoint="));
   const command = [argv[entrypoint].slice("--entrypoint=".length), ...argv.slice(entrypoint + 2)];
   const drop = ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"];
-  const [first, ...rest] = withOverlays([...drop, ...command]);
+  const [first, ...rest] = withOverlays(given, [...drop, ...command]);
   const child = spawn(first, rest, {
     cwd: given[value("workdir")[0]]?.source ?? "/",
     env: { PATH: process.env.PATH, HOME: "/" },
@@ -424,10 +392,6 @@ async function runGuest() {
       .toSorted((a, b) => b.length - a.length)[0];
     return target === undefined ? path : mounts[target] + path.slice(target.length);
   };
-  if (faults.beforeAgent !== undefined && name.endsWith("-agent"))
-    execFileSync("sh", ["-ec", faults.beforeAgent], {
-      env: { PATH: process.env.PATH, RUN: name.slice("guardloop-".length, -"-agent".length) },
-    });
   const home = mkdtempSync(join(tmpdir(), "scripted-home-"));
   const isValidation = name.endsWith("-validate");
   mountBelowHome(mounts, home);
@@ -445,7 +409,7 @@ async function runGuest() {
   }
   env.HOME = home;
   // The client's group is not the container's: ending the client leaves the container running, as with a real engine.
-  const [first, ...rest] = withOverlays(inContainer);
+  const [first, ...rest] = withOverlays(given, inContainer);
   const child = spawn(first, rest, {
     cwd: mounts["/workspace"],
     env,
@@ -527,12 +491,6 @@ function checkImage() {
   console.log(JSON.stringify(has));
 }
 
-/** The engine reads `--mount` as one CSV record: a field with a comma or a quote is quoted, quotes are doubled. */
-function csv(record) {
-  const fields = record.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g);
-  return Array.from(fields, ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain);
-}
-
 /** A directory of the test's stands for the home in memory; what is mounted below it is linked there. */
 function mountBelowHome(mounts, home) {
   for (const [target, source] of Object.entries(mounts)) {
@@ -608,7 +566,7 @@ function runFaultScript(onHost, outbox) {
     BASE_STORE: onHost("/guardloop/base.git"),
     FAULTS: faultsFile,
   };
-  const [first, ...rest] = withOverlays(["sh", "-ec", faults.afterScript]);
+  const [first, ...rest] = withOverlays(given, ["sh", "-ec", faults.afterScript]);
   try {
     execFileSync(first, rest, { cwd: outbox, env, stdio: "inherit" });
   } catch (error) {

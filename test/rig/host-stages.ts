@@ -24,6 +24,8 @@ export interface HostSide {
   readonly base: string;
   /** A directory for the run's record. */
   readonly stateDir: string;
+  /** Where programs are found; the test's own by default. */
+  readonly path?: string;
 }
 
 export type Received = Result<Collected & Imported, Failure>;
@@ -33,7 +35,7 @@ export type Received = Result<Collected & Imported, Failure>;
  * branch is published in the user's repository.
  */
 export async function receive(side: HostSide): Promise<Received> {
-  const env = hostEnvironment(side.stateDir);
+  const env = hostEnvironment(side.stateDir, side.path);
   const gitProgram = findProgram("git", env.path) ?? "git";
   const principal = await openPrincipal(gitProgram, env, side.topLevel);
   if (!principal.ok) throw new Error(principal.error.message);
@@ -68,9 +70,9 @@ export function specOf(base: string): RunSpec {
   return spec as unknown as RunSpec;
 }
 
-function hostEnvironment(stateDir: string): HostEnvironment {
+function hostEnvironment(stateDir: string, path = process.env.PATH ?? ""): HostEnvironment {
   return {
-    path: process.env.PATH ?? "",
+    path,
     home: join(stateDir, "home"),
     stateDir,
     configDir: join(stateDir, "config"),

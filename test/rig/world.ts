@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
+import { pathToFileURL } from "node:url";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -175,6 +176,7 @@ export function installProgram(name: string, target: string): void {
 export function installEngine(bin: string, engine: "docker" | "podman"): void {
   installProgram("engine.sh", join(bin, engine));
   installProgram("docker.js", join(bin, `${engine}.js`));
+  installProgram("scripted-mounts.js", join(bin, "scripted-mounts.js"));
 }
 
 /**
@@ -263,6 +265,12 @@ function quickCall(line: string): DockerCall {
   const [, ...fields] = line.split("\u001F");
   const env = fields.lastIndexOf("env");
   return { argv: fields.slice(0, env), env: fields.slice(env + 1) };
+}
+
+/** Variables with which guardloop finds no space for the files whose names a regular expression matches. */
+export function fullFiles(names: string): Readonly<Record<string, string>> {
+  const hook = pathToFileURL(join(ROOT, "test/rig/full-disk-hook.mjs")).href;
+  return { NODE_OPTIONS: `--import ${hook}`, FULL_FILES: names };
 }
 
 /** The calls of `docker run` for agents. */

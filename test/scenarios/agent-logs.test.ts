@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { filesWith } from "../rig/hosted-agent/run-hosted.ts";
 import { succeed } from "../rig/lifecycle.ts";
-import { GOOD_AGENT, type World, leftovers, makeWorld, runsOf } from "../rig/world.ts";
+import { fullFiles, GOOD_AGENT, type World, leftovers, makeWorld, runsOf } from "../rig/world.ts";
 
 const KEY = "tok/4711+abcdefgh";
 const MIB = 1024 ** 2;
@@ -41,11 +41,8 @@ describe("what an agent prints", () => {
 
   test("does not matter where the disk takes none of it: the run goes on and says so", async () => {
     using world = makeWorld();
-    const runs = join(world.state, "runs");
-    world.faults({
-      beforeAgent: `ln -sf /dev/full "${runs}/$RUN/agent.log"; ln -sf /dev/full "${runs}/$RUN/agent.jsonl"`,
-    });
-    const ended = await world.run(`${TALKATIVE}; ${GOOD_AGENT}`);
+    const env = fullFiles(String.raw`/agent\.(?:log|jsonl)$`);
+    const ended = await world.run(`${TALKATIVE}; ${GOOD_AGENT}`, [], { env });
     expect(ended.code).toBe(0);
     expect(ended.stderr.match(/log of the agent cannot be written \(ENOSPC\)/g)).toHaveLength(1);
     expect((await runsOf(world))[0]?.state).toBe("ready");

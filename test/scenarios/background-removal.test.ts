@@ -90,6 +90,7 @@ describe("a removal that was killed", () => {
     void dead;
     await succeed(world, args);
     await removedInBackground(world);
+    expect(trash(world)).toEqual([]);
   });
 
   test("between two of the directories: the rest is in its place, and recovered", async () => {

@@ -148,20 +148,26 @@ function look(path: string): Stats | undefined {
 }
 
 /** What differs from how it must be, by names for people. */
-function differences(
-  { upper }: OverlayMount,
-  said: string,
-  { inode, user }: Before,
-): readonly string[] {
+function differences(overlay: OverlayMount, said: string, before: Before): readonly string[] {
   const seen = SEEN.safeParse(parse(said)).data;
+  const checks: Readonly<Record<string, boolean>> = {
+    "the files that are seen": JSON.stringify(seen?.names) === JSON.stringify(NAMES),
+    "the order of layers": seen?.text === "upper",
+    "inode numbers": seen?.inode === before.inode,
+    ...writtenAsExpected(overlay, before),
+  };
+  return Object.keys(checks).filter((name) => checks[name] !== true);
+}
+
+function writtenAsExpected(
+  { upper }: OverlayMount,
+  { user }: Before,
+): Readonly<Record<string, boolean>> {
   const above = (path: string): Stats | undefined => look(join(upper, path));
   const isGone = (path: string): boolean =>
     above(path)?.isCharacterDevice() === true && above(path)?.rdev === 0;
   const changed = above("changed");
-  const checks: Readonly<Record<string, boolean>> = {
-    "the files that are seen": JSON.stringify(seen?.names) === JSON.stringify(NAMES),
-    "the order of layers": seen?.text === "upper",
-    "inode numbers": seen?.inode === inode,
+  return {
     writing: textOf(join(upper, "new")) === "new" && textOf(join(upper, "changed")) === "changed+",
     "hard links": changed !== undefined && changed.ino === above("linked")?.ino,
     "renaming a directory": isGone("moved") && above("elsewhere")?.isDirectory() === true,
@@ -169,7 +175,6 @@ function differences(
     modes: ((above("mode")?.mode ?? 0) & 0o777) === 0o700,
     owners: changed?.uid === user.uid && changed.gid === user.gid && look(upper)?.uid === user.uid,
   };
-  return Object.keys(checks).filter((name) => checks[name] !== true);
 }
 
 function textOf(path: string): string | undefined {

@@ -1,33 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Manifest, PatchEntry } from "../../core/artifacts.ts";
+import type { Manifest } from "../../core/artifacts.ts";
 import { type Failure, fail } from "../../core/failures.ts";
 import { agentBranch } from "../../core/ids.ts";
-import { LIMITS } from "../../core/limits.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { RunSpec } from "../../core/run-spec.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
 import { gitText } from "../../git/git.ts";
-import { GUARDLOOP } from "../../git/replay.ts";
 import { createRef, deleteRef, readRef, transferObjects } from "../../git/publish.ts";
-import {
-  type Quarantine,
-  applyMail,
-  commitTree,
-  makeQuarantine,
-  startAt,
-} from "../../git/quarantine.ts";
-import { refuseBlobBytes, refuseStep, refuseTreeSize } from "../../git/refuse-tree.ts";
-import { importedMetadata } from "../artifacts/imported-metadata.ts";
-import { refuseMail } from "../artifacts/mail-check.ts";
-import {
-  type MailSizes,
-  measureMail,
-  refuseMailSizes,
-  refuseSeriesSizes,
-} from "../artifacts/mail-sizes.ts";
-import { ownTrailers } from "../artifacts/own-trailers.ts";
+import { type Quarantine, makeQuarantine } from "../../git/quarantine.ts";
+import { refuseTreeSize } from "../../git/refuse-tree.ts";
+import { rebuild } from "../import/rebuild.ts";
 import { removeLater } from "../house/remove-later.ts";
 import type { RunPaths } from "../paths.ts";
 import type { RunServices } from "../services.ts";
@@ -64,9 +48,14 @@ export const importStage: Stage<Input, Imported> = {
       objectsDir: join(services.principal.commonDir, "objects"),
     });
     if (!quarantine.ok) return quarantine;
-    const rebuilt = await rebuild(services, quarantine.value, input);
+    const { base } = input.spec;
+    const facts = { runId: input.runId, spec: input.spec, base, ...input.collected };
+    const rebuilt = await rebuild(services.paths, quarantine.value, facts);
     if (!rebuilt.ok) return rebuilt;
-    const published = await publish(services, quarantine.value, { input, ...rebuilt.value });
+    const { tip, changes } = rebuilt.value;
+    const walked = await refuseTreeSize(quarantine.value.git, tip);
+    if (!walked.ok) return walked;
+    const published = await publish(services, quarantine.value, { input, tip, changes });
     if (published.ok) await removeLater(services, [services.paths.quarantine]);
     return published;
   },
@@ -92,92 +81,12 @@ export async function readImportReport(paths: RunPaths): Promise<Imported["impor
   return text === undefined ? undefined : (JSON.parse(text) as Imported["imported"]);
 }
 
-interface Rebuilt {
-  readonly tip: string;
-  readonly changes: readonly string[];
-}
-
-/** Applies every patch and makes its commit; the first tree that differs from the manifest ends it. */
-async function rebuild(
-  services: RunServices,
-  quarantine: Quarantine,
-  input: Input,
-): Promise<Result<Rebuilt, Failure>> {
-  const mails = await refuseMails(services.paths, input.collected.manifest);
-  if (!mails.ok) return mails;
-  const started = await startAt(quarantine, input.spec.base);
-  if (!started.ok) return started;
-  let parent = input.spec.base;
-  const changes: string[] = [];
-  let blobBytes = 0;
-  for (const entry of input.collected.manifest.patches) {
-    const made = await importPatch(services, quarantine, { entry, parent, input });
-    if (!made.ok) return made;
-    const { commit } = made.value;
-    changes.push(...made.value.changes.map((what) => `${commit.slice(0, 12)} ${what}`));
-    const step = await refuseStep(quarantine.git, { from: parent, to: commit });
-    if (!step.ok) return step;
-    blobBytes += step.value;
-    const fits = refuseBlobBytes(blobBytes);
-    if (!fits.ok) return fits;
-    parent = commit;
-  }
-  const walked = await refuseTreeSize(quarantine.git, parent);
-  return walked.ok ? ok({ tip: parent, changes }) : walked;
-}
-
-/** Everything that can be known of the mails without Git, before Git does any work for them. */
-async function refuseMails(paths: RunPaths, manifest: Manifest): Promise<Result<void, Failure>> {
-  const all: MailSizes[] = [];
-  for (const { file } of manifest.patches) {
-    const mail = await readFile(join(paths.artifacts, "patches", file));
-    const fine = refuseMail(mail, file, LIMITS.declaredBinaryBytes);
-    if (!fine.ok) return fine;
-    const sizes = measureMail(mail);
-    const fits = refuseMailSizes(sizes, file);
-    if (!fits.ok) return fits;
-    all.push(sizes);
-  }
-  return refuseSeriesSizes(all);
-}
-
-async function importPatch(
-  services: RunServices,
-  quarantine: Quarantine,
-  at: { readonly entry: PatchEntry; readonly parent: string; readonly input: Input },
-): Promise<Result<{ readonly commit: string; readonly changes: readonly string[] }, Failure>> {
-  const { entry, input } = at;
-  const mail = await readFile(join(services.paths.artifacts, "patches", entry.file));
-  const tree = await applyMail(quarantine, mail, entry.file);
-  if (!tree.ok) return tree;
-  if (tree.value !== entry.tree)
-    return fail(
-      "import-mismatch",
-      `patches/${entry.file} gives the tree ${tree.value}, but the agent had ${entry.tree}.`,
-    );
-  const date = `${Math.floor(Date.parse(input.spec.startedAt) / 1000)} +0000`;
-  const metadata = importedMetadata(entry, {
-    message: input.collected.message,
-    agent: input.spec.agent.author,
-    authorship: input.spec.import?.authorship ?? "keep",
-    date,
-  });
-  const commit = await commitTree(quarantine, {
-    tree: tree.value,
-    parent: at.parent,
-    message: metadata.message,
-    author: metadata.author,
-    committer: { ...GUARDLOOP, date },
-    trailers: [...metadata.trailers, ...ownTrailers(input.runId, input.collected.taskId)],
-  });
-  return commit.ok ? ok({ commit: commit.value, changes: metadata.changes }) : commit;
-}
-
 async function publish(
   services: RunServices,
   quarantine: Quarantine,
-  { input, tip, changes }: Rebuilt & { readonly input: Input },
+  made: { readonly input: Input; readonly tip: string; readonly changes: readonly string[] },
 ): Promise<Result<Imported, Failure>> {
+  const { input, tip, changes } = made;
   const { spec, collected, runId } = input;
   const tree = await gitText(quarantine.git, ["rev-parse", `${tip}^{tree}`]);
   if (!tree.ok) return tree;

@@ -1,0 +1,231 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Manifest, PatchEntry } from "../../src/core/artifacts.ts";
+import { GUARDLOOP } from "../../src/git/replay.ts";
+import { withTrailers } from "../../src/git/with-trailers.ts";
+import { importedMetadata } from "../../src/run/artifacts/imported-metadata.ts";
+import { ownTrailers } from "../../src/run/artifacts/own-trailers.ts";
+import { type Stage, git, makeStage } from "../guest/rig.ts";
+import { AGENT, RUN_ID, STARTED_SECONDS, receive } from "../rig/host-stages.ts";
+
+// Series that the import takes together where it can: what they cost, and that nothing of them depends on it.
+
+/** As the guest writes its patches; see docs/artifacts.md. */
+const FORMAT =
+  "format-patch --quiet -k --always --binary --full-index --no-renames --no-stat --no-signature --zero-commit";
+const AUTHOR = { name: "Ada", email: "ada@example.com", date: "1700000000 +0100" };
+
+interface Step {
+  /** Lines of git-fast-import(1): what the commit changes. */
+  readonly changes: string;
+  readonly author?: Partial<PatchEntry["author"]>;
+  readonly message?: string;
+}
+
+/** Makes the commits, leaves them as a container would, and gives the outbox and what is in its manifest. */
+function leave(stage: Stage, steps: readonly Step[]) {
+  const commits = steps.map(({ changes }, index) => {
+    const from = index === 0 ? `from ${stage.base}\n` : "";
+    return `commit refs/heads/series\ncommitter C <c@example.com> 1700000000 +0000\ndata 1\nx\n${from}${changes}\n`;
+  });
+  git(stage.user, ["fast-import", "--quiet", "--force"], commits.join(""));
+  const outbox = mkdtempSync(join(stage.directory, "outbox-"));
+  const patches = join(outbox, "patches");
+  mkdirSync(patches);
+  const range = `${stage.base}..series`;
+  git(stage.user, [...FORMAT.split(" "), `--output-directory=${patches}`, range]);
+  const trees = git(stage.user, ["log", "--reverse", "--format=%T", range]).split("\n");
+  git(stage.user, ["update-ref", "-d", "refs/heads/series"]);
+  const entries = readdirSync(patches)
+    .toSorted()
+    .map((file, index) => ({
+      file,
+      commit: stage.base,
+      tree: trees[index] ?? "",
+      author: { ...AUTHOR, ...steps[index]?.author },
+      message: steps[index]?.message ?? `Change ${index}\n`,
+    }));
+  writeFileSync(join(outbox, "selected-task-id.txt"), "T-1\n");
+  writeFileSync(join(outbox, "last-commit-message.txt"), "Do it\n");
+  writeManifest(stage, outbox, entries);
+  return { outbox, entries };
+}
+
+function writeManifest(stage: Stage, outbox: string, patches: readonly PatchEntry[]): void {
+  const manifest: Manifest = {
+    version: 1,
+    base: stage.base,
+    patches,
+    finalTree: patches.at(-1)?.tree ?? "",
+    history: { kind: "linear" },
+    committedLeftovers: false,
+    ignoredLeftBehind: { total: 0, names: [] },
+    agent: { outcome: "exited", exitCode: 0, signal: null },
+    versions: { guest: "1", node: "22", git: "2" },
+  };
+  writeFileSync(join(outbox, "manifest.json"), JSON.stringify(manifest));
+}
+
+/** A git first on a PATH of its own, which writes its subcommand down: a word for each start, and `host` for ours. */
+function countingGit(stage: Stage) {
+  const bin = mkdtempSync(join(stage.directory, "bin-"));
+  const record = join(bin, "record");
+  const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+  writeFileSync(
+    join(bin, "git"),
+    `#!/bin/sh
+for word in "$@"; do
+  case "$word" in mailsplit | mailinfo | apply | write-tree | read-tree | commit-tree | cat-file | diff-tree) break ;; esac
+  word=other
+done
+echo "$word" >>'${record}'
+exec ${real} "$@"
+`,
+  );
+  chmodSync(join(bin, "git"), 0o755);
+  return {
+    path: `${bin}:${process.env.PATH ?? ""}`,
+    starts: () => readFileSync(record, "utf8").trim().split("\n"),
+  };
+}
+
+async function importOf(stage: Stage, outbox: string, path?: string) {
+  const stateDir = mkdtempSync(join(stage.directory, "state-"));
+  const side = { topLevel: stage.user, outbox, base: stage.base, stateDir };
+  return receive({ ...side, ...(path === undefined ? {} : { path }) });
+}
+
+function writes(path: string, text: string, mode = "100644"): string {
+  return `M ${mode} inline "${path}"\ndata ${Buffer.byteLength(text)}\n${text}\n`;
+}
+
+function smallSteps(count: number): readonly Step[] {
+  return Array.from({ length: count }, (_, index) => ({
+    changes: writes(`work/file-${index % 5}.txt`, `line ${index}\n`),
+  }));
+}
+
+async function startsFor(count: number): Promise<readonly string[]> {
+  const stage = makeStage();
+  const { outbox } = leave(stage, smallSteps(count));
+  const counting = countingGit(stage);
+  const received = await importOf(stage, outbox, counting.path);
+  expect(received.ok && received.value.imported.commits).toBe(count);
+  return counting.starts();
+}
+
+test("a series of small commits takes three starts of Git for each, and a number that is the same for all", async () => {
+  const few = await startsFor(4);
+  const many = await startsFor(24);
+  expect(many.length - few.length).toBe(3 * 20);
+  expect(few.length, few.join(" ")).toBeLessThanOrEqual(3 * 4 + 20);
+  // Nothing of a size that grows with the repository.
+  expect(many.filter((word) => word === "read-tree" || word === "commit-tree")).toEqual([]);
+});
+
+const ODD: readonly Step[] = [
+  { changes: writes("a.txt", "one\n") },
+  { changes: writes('dir with "quotes"/\\303\\251 \\\\ x.txt'.replaceAll('"', '\\"'), "two\n") },
+  { changes: writes("a.txt", "one\n", "100755") },
+  { changes: writes("data.bin", "a\0b\n"), message: "Data\n\nCloses: #1\n" },
+  { changes: "" },
+  { changes: writes("link", "a.txt", "120000") },
+  // Git takes the dot off such a name, and only Git knows what else.
+  { changes: writes("a.txt", "three\n"), author: { name: "Ada L." } },
+  { changes: writes("a.txt", "four\n"), author: { date: "001700000001 -0000" } },
+  { changes: writes("deep/er/file.txt", "x\n"), message: "Not quite \uFFFE Unicode\n" },
+  // A file in the place of a directory, and the other way round.
+  { changes: `D deep/er/file.txt\n${writes("deep", "y\n")}` },
+  { changes: `D deep\n${writes("deep/again.txt", "z\n")}` },
+  { changes: "D data.bin\n" },
+  { changes: writes("-- x.sql", "-- a/comment\n++ b/another\n") },
+  { changes: writes("-- x.sql", "++ b/another\n") },
+  { changes: writes("README.md", "new\n"), message: "\n" },
+];
+
+test("whatever is in a series, it has the ids that Git gives its commits one by one", async () => {
+  const stage = makeStage({ files: { "README.md": "old\n", "kept/x.txt": "x\n" } });
+  const { outbox, entries } = leave(stage, ODD);
+  const received = await importOf(stage, outbox);
+  if (!received.ok) throw new Error(received.error.message);
+  const { branch } = received.value.imported;
+  const ids = git(stage.user, ["rev-list", "--reverse", `${stage.base}..${branch}`]).split("\n");
+  expect(ids).toEqual(oneByOne(stage, entries));
+});
+
+/** What `git commit-tree` makes of trees and metadata. */
+function oneByOne(stage: Stage, entries: readonly PatchEntry[]): readonly string[] {
+  const date = `${STARTED_SECONDS} +0000`;
+  let parent = stage.base;
+  return entries.map((entry) => {
+    const known = { message: "Do it\n", agent: AGENT, authorship: "keep", date } as const;
+    const { message, author, trailers } = importedMetadata(entry, known);
+    const all = [...trailers, ...ownTrailers(RUN_ID, "T-1")];
+    parent = git(
+      stage.user,
+      ["commit-tree", entry.tree, "-p", parent],
+      withTrailers(message, all),
+      {
+        GIT_AUTHOR_NAME: author.name,
+        GIT_AUTHOR_EMAIL: author.email,
+        GIT_AUTHOR_DATE: `@${author.date}`,
+        GIT_COMMITTER_NAME: GUARDLOOP.name,
+        GIT_COMMITTER_EMAIL: GUARDLOOP.email,
+        GIT_COMMITTER_DATE: `@${date}`,
+      },
+    );
+    return parent;
+  });
+}
+
+test("the first patch that is not as it should be is named, however many are good before and behind it", async () => {
+  const stage = makeStage();
+  const { outbox, entries } = leave(stage, smallSteps(30));
+  const [wrong = entries[0], other = entries[0]] = [entries[17], entries[23]];
+  if (wrong === undefined || other === undefined) throw new Error("no entries");
+  const claimed = entries.map((entry) =>
+    entry === wrong || entry === other ? { ...entry, tree: "1".repeat(40) } : entry,
+  );
+  writeManifest(stage, outbox, claimed);
+  const received = await importOf(stage, outbox);
+  expect(received.ok ? "" : `${received.error.code}: ${received.error.message}`).toBe(
+    `import-mismatch: patches/${wrong.file} gives the tree ${wrong.tree}, but the agent had ${"1".repeat(40)}.`,
+  );
+});
+
+test("a commit that must not be published is refused, not what is wrong with one behind it", async () => {
+  const stage = makeStage();
+  const steps = [
+    ...smallSteps(5),
+    { changes: writes("sub/.gitattributes", `${"x".repeat(3000)}\n`) },
+    ...smallSteps(3),
+  ];
+  const { outbox, entries } = leave(stage, steps);
+  const last = join(outbox, "patches", entries.at(-1)?.file ?? "");
+  writeFileSync(last, readFileSync(last, "utf8").replaceAll(/^-line/gm, "-other"));
+  const received = await importOf(stage, outbox);
+  expect(received.ok ? "" : `${received.error.code}: ${received.error.message}`).toMatch(
+    /^import-refused: "sub\/.gitattributes" has a line of 3000 bytes/,
+  );
+});
+
+test("two mails in one file among many files are found, and the file is named", async () => {
+  const stage = makeStage();
+  const { outbox, entries } = leave(stage, smallSteps(6));
+  const path = join(outbox, "patches", entries[3]?.file ?? "");
+  const mail = readFileSync(path, "utf8");
+  writeFileSync(path, `${mail}\n${mail}`);
+  const received = await importOf(stage, outbox);
+  expect(received.ok ? "" : `${received.error.code}: ${received.error.message}`).toBe(
+    `bad-patches: patches/${entries[3]?.file} does not hold exactly one mail.`,
+  );
+});

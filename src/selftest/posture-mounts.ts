@@ -10,7 +10,14 @@ export function describedMount({ target, type, options, source }: MountPoint): r
   if (target === "/") return [`/ ${options.includes("ro") ? "ro" : "rw"}`];
   if (target === "/dev/shm") return [`${target} ${source} ${options.join(",")}`];
   if (ENGINES_OWN.test(target)) return target === "/dev" || options.includes("ro") ? [] : [target];
+  // Over layers the snapshot may do less than where it is one directory: no program of it gets another user's rights.
+  if (target === "/workspace" && type === "overlay" && isPlain(options))
+    return ["/workspace bind rw"];
   return [`${target} ${type === "tmpfs" ? "tmpfs" : "bind"} ${options.join(",")}`];
+}
+
+function isPlain(options: readonly string[]): boolean {
+  return ["rw", "nosuid", "nodev"].every((one) => options.includes(one));
 }
 
 export function agreedMounts({ uid, gid, tmpBytes, homeBytes }: Agreed): readonly string[] {

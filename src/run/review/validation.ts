@@ -12,7 +12,7 @@ import type {
 import { startClocks } from "../container/clocks.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
 import { validationPlaces, validationSpec } from "../container/container.ts";
-import { removeLayer } from "../container/remove-layer.ts";
+import { openLayer } from "../container/open-layer.ts";
 import type { Layers } from "../layers/layers.ts";
 import { type CommandLog, commandLog } from "../logs/command-log.ts";
 import { removeLater } from "../house/remove-later.ts";
@@ -51,8 +51,7 @@ export async function validate(
       runCommands(services, request, { layers: ready.value, log }),
     );
   } finally {
-    const { workspace, overlayWork } = validationPlaces(services.paths);
-    await removeLayer(services, request.spec, { upper: workspace, work: overlayWork });
+    await openLayer(services, request.spec, validationPlaces(services.paths).overlayWork);
     await removeLater(services, [services.paths.validation]);
   }
 }

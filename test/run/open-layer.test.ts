@@ -6,7 +6,8 @@ import { expect, onTestFinished, test } from "vitest";
 import type { RunSpec } from "../../src/core/run-spec.ts";
 import { ok } from "../../src/core/result.ts";
 import type { ContainerSpec, Engine } from "../../src/engine/port.ts";
-import { removeLayer } from "../../src/run/container/remove-layer.ts";
+import { removeLater } from "../../src/run/house/remove-later.ts";
+import { openLayer } from "../../src/run/container/open-layer.ts";
 import { runPaths } from "../../src/run/paths.ts";
 import { readHostEnvironment } from "../../src/config/environment.ts";
 
@@ -58,17 +59,20 @@ function layer() {
 test("after an orderly end no container is needed", async () => {
   const { services, upper, work, calls } = layer();
   execFileSync("chmod", ["000", join(work, "work")]);
-  await removeLayer(services, SPEC, { upper, work });
+  await openLayer(services, SPEC, work);
+  await removeLater(services, [upper, work]);
   expect([existsSync(upper), existsSync(work)]).toEqual([false, false]);
   expect(calls).toEqual([]);
-  await removeLayer(services, SPEC, { upper, work });
+  await openLayer(services, SPEC, work);
+  await removeLater(services, [upper, work]);
 });
 
 test("what an end in the middle of a write left is opened from inside, by root without a capability", async () => {
   const { services, upper, work, calls, containers } = layer();
   writeFileSync(join(work, "work", "#5a"), "half a copy\n");
   execFileSync("chmod", ["000", join(work, "work")]);
-  await removeLayer(services, SPEC, { upper, work });
+  await openLayer(services, SPEC, work);
+  await removeLater(services, [upper, work]);
   expect([existsSync(upper), existsSync(work)]).toEqual([false, false]);
   const name = `guardloop-${RUN}-clear`;
   expect(calls).toEqual([`remove ${name}`, `run ${name}`]);

@@ -4,34 +4,24 @@ import { errnoOf } from "../../core/errno.ts";
 import { containerName } from "../../core/ids.ts";
 import type { RunSpec } from "../../core/run-spec.ts";
 import type { ContainerSpec } from "../../engine/port.ts";
-import { removeLater } from "../house/remove-later.ts";
 import { IN_CONTAINER, type RunPaths } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import { CONTAINER_LANGUAGE, commonPart } from "./container.ts";
 
-/** A writable layer of an overlay file system; both directories are guardloop's own and lie below the state directory. */
-export interface WritableLayer {
-  /** What the container wrote: `upperdir` in the kernel's documentation of overlayfs. */
-  readonly upper: string;
-  /** What the kernel needs beside it: `workdir`. It makes a directory in it that is root's, with mode 000. */
-  readonly work: string;
-}
-
 /**
- * Removes the writable layer of a container that is proven gone, with its mount. Few files go at once, many in the
- * background; afterwards neither directory is in its place. The directory that the kernel left is empty after an orderly
- * end, and then goes like any other. What an end in the middle of a write left in it, an ordinary user may not even
+ * Makes the work directory of an overlay (`workdir` in the kernel's documentation of overlayfs), of a container that is
+ * proven gone, removable. The directory that the kernel left in it, which is root's with mode 000, is empty after an
+ * orderly end, and then goes like any other. What an end in the middle of a write left in it, an ordinary user may not even
  * look at: that is opened from inside a container. May be called again after a crash at any point.
  *
  * Never fails: what cannot be removed after all stays in the trash, where `gc` and `doctor` name it with its cure.
  */
-export async function removeLayer(
-  services: Pick<RunServices, "engine" | "env" | "paths" | "remover">,
+export async function openLayer(
+  services: Pick<RunServices, "engine" | "paths">,
   spec: RunSpec,
-  { upper, work }: WritableLayer,
+  work: string,
 ): Promise<void> {
   if ((await removeEmpty(work)) === "something is left") await openFromInside(services, spec, work);
-  await removeLater(services, [upper, work]);
 }
 
 /** What the kernel made in its directory; removing an empty directory takes no right on that directory itself. */

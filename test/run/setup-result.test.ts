@@ -16,10 +16,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { RunSpec } from "../../src/core/run-spec.ts";
+import { isSlotUsed } from "../../src/run/layers/slots.ts";
 import { harvest } from "../../src/run/setup/harvest.ts";
 import { placeResult } from "../../src/run/setup/place-result.ts";
 import { findResult } from "../../src/run/setup/setup-result.ts";
 
+const USER = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 const TRACKED = ["package.json", "src/app.ts"].map((path) => ({ path, mode: "100644", id: "1" }));
 const SETUP = {
   commands: ["install"],
@@ -59,7 +61,13 @@ function take(
   const limits = { diskBytes: 1_000_000, files: 1000, ...more.limits };
   const image = { name: "image", id: "sha256:1" };
   // Only what a harvest looks at.
-  const spec = { runId: "r", principalHead: "h", limits, image } as unknown as RunSpec;
+  const spec = {
+    runId: "r",
+    principalHead: "h",
+    limits,
+    image,
+    container: USER,
+  } as unknown as RunSpec;
   const { signal } = new AbortController();
   const { workspace } = at;
   return harvest(
@@ -173,12 +181,44 @@ describe("a result of setup", () => {
     writeFileSync(join(target, "made.txt"), "the base's own");
     symlinkSync(outside, join(target, "linked"));
     writeFileSync(join(target, "tools"), "a file where a directory should be");
-    const placed = await placeResult(result, { top: target, under: [] });
+    const { placed, under } = await placeResult(result, { top: target, under: [] }, USER);
+    expect(under).toEqual([]);
     expect(placed).toMatchObject({ key: "k", files: 1, links: 1 });
     expect(placed.passedOver).toBeGreaterThanOrEqual(3);
     expect(readFileSync(join(target, "made.txt"), "utf8")).toBe("the base's own");
     expect(readdirSync(outside)).toEqual([]);
     expect(readFileSync(join(target, "tools"), "utf8")).toContain("a file where");
     expect(readlinkSync(join(target, "node_modules/alias"))).toBe("a");
+  });
+
+  test("lies under a work tree's layers, unless something there would hide a part of it or it is another user's", async () => {
+    using tree = workTree();
+    for (const path of ["node_modules/a", "src/node_modules/b"]) tree.write(path);
+    expect((await take(tree)).ok).toBe(true);
+    const result = await findResult({ root: "", results: tree.results, caches: "" }, SETUP);
+    if (result === undefined) throw new Error("no result");
+    const base = join(tree.root, "base");
+    let made = 0;
+    const place = (change: (at: (path: string) => string) => void, user = USER) => {
+      rmSync(base, { recursive: true, force: true });
+      const top = join(tree.root, `top-${(made += 1)}`);
+      for (const directory of [top, join(base, "src")]) mkdirSync(directory, { recursive: true });
+      change((path) => join(path.startsWith("^") ? top : base, path.replace("^", "")));
+      return placeResult(result, { top, under: [base] }, user);
+    };
+    const free = await place(() => undefined);
+    expect(free).toMatchObject({ under: [result.tree], placed: { files: 2, passedOver: 0 } });
+    expect(readdirSync(join(tree.root, "top-1"))).toEqual([]);
+    expect(await isSlotUsed(join(tree.results, SETUP.key))).toBe(true);
+    rmSync(join(tree.root, "top-1"), { recursive: true });
+    expect(await isSlotUsed(join(tree.results, SETUP.key))).toBe(false);
+    const hidden = await place((at) => {
+      rmSync(at("src"), { recursive: true });
+      symlinkSync(tree.root, at("src"));
+    });
+    expect(hidden.under).toEqual([]);
+    expect((await place((at) => mkdirSync(at("node_modules")))).under).toEqual([]);
+    expect((await place((at) => writeFileSync(at("^node_modules"), ""))).under).toEqual([]);
+    expect((await place(() => undefined, { ...USER, uid: USER.uid + 1 })).under).toEqual([]);
   });
 });

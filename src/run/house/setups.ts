@@ -2,6 +2,7 @@ import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ok } from "../../core/result.ts";
 import type { RunSpec } from "../../core/run-spec.ts";
+import { isSlotUsed } from "../layers/slots.ts";
 import { whileLocked } from "../locked.ts";
 import { runPaths } from "../paths.ts";
 import { cacheDirectory, resultDirectory, setupLock, setupPlace } from "../setup/setup-place.ts";
@@ -30,7 +31,7 @@ export async function surveySetups(
   ] as const satisfies readonly (readonly [HouseKind, string])[])
     for (const name of await readdir(directory).catch(() => [])) {
       const path = join(directory, name);
-      if (inUse.has(path) || !(await isOld(path))) continue;
+      if (inUse.has(path) || !(await isOld(path)) || (await isSlotUsed(path))) continue;
       items.push({
         kind,
         what: path,
@@ -46,7 +47,9 @@ export async function surveySetups(
             { path: setupLock(env.stateDir, repositoryId), doing: "setting up this repository" },
             async () => {
               const mayGo =
-                (await isOld(path)) && !(await pathsInUse(services, repositoryId)).has(path);
+                (await isOld(path)) &&
+                !(await isSlotUsed(path)) &&
+                !(await pathsInUse(services, repositoryId)).has(path);
               if (!mayGo) return ok("kept");
               const gone = await throwAway(env.stateDir, path);
               return ok(gone === "gone" ? "kept" : "removed");

@@ -10,7 +10,7 @@ const LAYERS = z.object({
   /** Another one that `store` borrows from; null when it needs none. */
   seed: z.string().nullable(),
   /** What lies under the writable directory, uppermost first; null where that holds all files itself. */
-  lower: z.array(z.string()).nonempty().nullable(),
+  lower: z.array(z.string()).min(1).nullable(),
 });
 
 /** What a snapshot is made of, besides the directory that the container writes to; absolute paths on the host. */

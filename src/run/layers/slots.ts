@@ -60,7 +60,10 @@ export function newSlot<State>(pool: SlotPool<State>, slots: readonly Slot<State
  * Uses a slot as it is. It counts as used for as long as `holder`, a directory that is there now, exists: who removes
  * that, in whatever way and also after a crash, gives the slot back.
  */
-export async function useSlot(slot: Slot<unknown>, holder: string): Promise<void> {
+export async function useSlot(
+  slot: Pick<Slot<unknown>, "directory">,
+  holder: string,
+): Promise<void> {
   const users = join(slot.directory, USERS);
   await ensurePrivateDirectory(users);
   await writeAtomic(join(users, randomBytes(8).toString("hex")), holder);
@@ -93,8 +96,8 @@ export async function isSlotUsed(directory: string): Promise<boolean> {
   return users.some(({ isThere }) => isThere);
 }
 
-/** Forgets whoever used it and is gone. To be called under the lock of the layers. */
-async function sweep(directory: string): Promise<void> {
+/** Forgets whoever used it and is gone. */
+export async function sweep(directory: string): Promise<void> {
   for (const { record, isThere } of await usersOf(directory))
     if (!isThere) await rm(record, { force: true });
 }

@@ -74,8 +74,8 @@ async function makeWorkspace(
     method: spec.snapshot?.method ?? "copy",
     addUntracked: async (tree) => {
       await copyKeptOverlay(paths.overlay, tree);
-      if (setup !== undefined) await placeResult(setup.result, tree);
-      return ok({ paths: [] });
+      const placed = setup && (await placeResult(setup.result, tree, spec.container));
+      return ok({ paths: [], under: placed?.under ?? [] });
     },
   });
   if (!made.ok) return made;

@@ -5,6 +5,7 @@ import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { DiskUse, RunSpec, SetupSpec } from "../../core/run-spec.ts";
 import { type CopiedTree, copyTree } from "../../files/copy-tree.ts";
+import { giveTo } from "../../files/ownership.ts";
 import { ensurePrivateDirectory } from "../../files/private-directory.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
 import type { ListedFile } from "../../git/list-files.ts";
@@ -47,6 +48,8 @@ export async function harvest(
     signal,
   });
   if (copied.outcome !== "whole") return refuse(copied.outcome, spec);
+  const { uid, gid } = spec.container;
+  giveTo(to, { uid, gid });
   const { files, links, bytes, leftOut } = copied;
   const { key, commands, allowHosts, keep, caches } = setup;
   const manifest: SetupManifest = {
@@ -65,6 +68,7 @@ export async function harvest(
     links,
     bytes,
     tops: choice.tops(),
+    owner: { uid, gid },
     leftOut: { total: leftOut.total, some: [...leftOut.some] },
   };
   await writeAtomic(join(into, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);

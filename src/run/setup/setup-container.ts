@@ -82,7 +82,7 @@ export async function makeSetupWorkspace(
     owner: spec.container,
     // What the commands make of the whole tree is read afterwards, and over layers a renamed directory is not in one piece.
     method: "copy",
-    addUntracked: async () => ok({ paths: [] }),
+    addUntracked: async () => ok({ paths: [], under: [] }),
   });
   if (!made.ok) return made;
   await mkdir(at("job"), { recursive: true, mode: 0o755 });

@@ -27,6 +27,8 @@ const MANIFEST = z.object({
    * The topmost paths that are not the repository's: a directory, with a slash at its end, stands for everything below.
    */
   tops: z.array(z.string()),
+  /** Whom all of the tree belongs to; missing in older results, whose files are whoever's called guardloop. */
+  owner: z.object({ uid: z.number(), gid: z.number() }).optional(),
   leftOut: z.object({
     total: z.number(),
     some: z.array(z.object({ path: z.string(), why: z.string() })),

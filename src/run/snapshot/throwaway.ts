@@ -34,8 +34,16 @@ export interface ThrowawayRequest<T> extends Pick<
   readonly places: ThrowawayPlaces;
   /** Name of the branch the snapshot is on. */
   readonly branch: string;
-  /** Puts files into the work tree that Git does not track, and returns their paths. */
+  /** Puts files into the work tree that Git does not track, or names layers that have them. */
   readonly addUntracked: (tree: WorkTree) => Promise<Result<T, Failure>>;
+}
+
+/** What came into a work tree besides the base. */
+export interface Added {
+  /** Of files that Git is not to see. */
+  readonly paths: readonly string[];
+  /** Layers to lie under those of the work tree, uppermost first; only where it has any. */
+  readonly under: readonly string[];
 }
 
 export interface Throwaway<T> {
@@ -47,7 +55,7 @@ export interface Throwaway<T> {
  * Makes a throwaway repository at a commit, owned by the container's user: over layers that are kept for the repository, or
  * with all files in a directory of its own. Nothing is there of it yet, or what a crash left.
  */
-export async function makeThrowaway<T extends { readonly paths: readonly string[] }>(
+export async function makeThrowaway<T extends Added>(
   services: RunServices,
   request: ThrowawayRequest<T>,
 ): Promise<Result<Throwaway<T>, Failure>> {
@@ -76,7 +84,8 @@ export async function makeThrowaway<T extends { readonly paths: readonly string[
   };
   await writeGitDirectory(repository, added.value.paths);
   giveTo(workspace, owner);
-  return ok({ added: added.value, layers });
+  const lower = layers.lower && [...layers.lower, ...added.value.under];
+  return ok({ added: added.value, layers: { ...layers, lower } });
 }
 
 /** The base's files and their index, as the method says; all of them written where there is no tree to take them from. */

@@ -89,6 +89,7 @@ interface Untracked {
   readonly paths: readonly string[];
   readonly report: OverlayReport;
   readonly setup: PlacedSetup | undefined;
+  readonly under: readonly string[];
 }
 
 /** Lets in what the rules name, once for the agent and once kept aside for validating the result; then what setup made. */
@@ -117,9 +118,10 @@ async function addOverlay(
   const ready = await ensureSetup(services, spec);
   if (!ready.ok) return ready;
   const result = ready.value?.result;
-  if (result === undefined) return ok({ paths, report: overlay.value, setup: undefined });
-  const setup = await placeResult(result, tree);
-  return ok({ paths: [...paths, ...result.manifest.tops], report: overlay.value, setup });
+  const report = overlay.value;
+  if (result === undefined) return ok({ paths, report, setup: undefined, under: [] });
+  const { placed: setup, under } = await placeResult(result, tree, spec.container);
+  return ok({ paths: [...paths, ...result.manifest.tops], report, setup, under });
 }
 
 async function writeReport(

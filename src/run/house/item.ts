@@ -13,6 +13,7 @@ export const HOUSE_KINDS = [
   "setup cache",
   "base store",
   "base tree",
+  "let-in files",
   "worktree",
   "branch",
   "ref",

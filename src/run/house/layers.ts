@@ -11,6 +11,7 @@ import { throwAway } from "./trash.ts";
 const KINDS = [
   ["base store", "stores"],
   ["base tree", "trees"],
+  ["let-in files", "let-in"],
 ] as const satisfies readonly (readonly [HouseKind, string])[];
 
 interface Repository {

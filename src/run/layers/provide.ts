@@ -2,17 +2,14 @@ import { join } from "node:path";
 import type { Failure } from "../../core/failures.ts";
 import type { SnapshotMethod } from "../../core/run-spec.ts";
 import { type Result, ok } from "../../core/result.ts";
-import { ensurePrivateDirectory } from "../../files/private-directory.ts";
 import type { TreeOwner } from "../../git/base-tree.ts";
-import { waitForLock } from "../locked.ts";
 import { IN_CONTAINER } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import type { Layers } from "./layers.ts";
-import { layersLock, layersPlace } from "./layers-place.ts";
+import { layersPlace } from "./layers-place.ts";
 import { provideStores } from "./store-pool.ts";
+import { withLayersLock } from "./with-layers-lock.ts";
 import { type ProvidedTree, provideTree } from "./tree-pool.ts";
-
-const POLL_MS = 25;
 
 export interface LayersRequest {
   readonly base: string;
@@ -41,22 +38,9 @@ export async function provideLayers(
   services: RunServices,
   request: LayersRequest,
 ): Promise<Result<ProvidedLayers, Failure>> {
-  const { env, principal, signal } = services;
-  const { repositoryId } = principal;
-  const directory = layersPlace(env.stateDir, repositoryId);
-  await ensurePrivateDirectory(directory);
-  const lock = await waitForLock(env, {
-    path: layersLock(env.stateDir, repositoryId),
-    pollMs: POLL_MS,
-    signal,
-    waitsFor: "another run's snapshot",
-  });
-  if (!lock.ok) return lock;
-  await using held = lock.value;
-  const provided = await provideInTurn(services, request, directory);
-  // Named so that the lock is seen to be held until here.
-  void held;
-  return provided;
+  const { env, principal } = services;
+  const directory = layersPlace(env.stateDir, principal.repositoryId);
+  return withLayersLock(services, () => provideInTurn(services, request, directory));
 }
 
 async function provideInTurn(

@@ -15,8 +15,14 @@ import { type WorkTree, seenAt } from "./work-tree.ts";
 /** Only the head of a file is searched for secrets: they are short and stand early. */
 const SCANNED_BYTES = 1024 * 1024;
 /** The user works on meanwhile: a file can be gone, or closed to us. */
-const UNREADABLE: ReadonlySet<string> = new Set(["ENOENT", "EACCES", "EPERM", "ELOOP", "ENOTDIR"]);
-const IN_BASE = "the base has something at this place";
+export const UNREADABLE: ReadonlySet<string> = new Set([
+  "ENOENT",
+  "EACCES",
+  "EPERM",
+  "ELOOP",
+  "ENOTDIR",
+]);
+export const IN_BASE = "the base has something at this place";
 
 export interface OverlayOptions {
   readonly program: string;
@@ -28,10 +34,10 @@ export interface OverlayOptions {
   readonly target: WorkTree;
 }
 
-type Rules = Pick<OverlayOptions, "program" | "env" | "include">;
+export type Rules = Pick<OverlayOptions, "program" | "env" | "include">;
 
 /** `secret`: kept out because it looks like one. */
-interface Verdict {
+export interface Verdict {
   readonly kind: "in" | "out" | "secret";
   readonly rule: string;
 }
@@ -65,11 +71,12 @@ export async function copyOverlay(
   const copied: OverlayReport["copied"][number][] = [];
   const keptOut: OverlayReport["keptOut"][number][] = [];
   const taken = new Set<string>();
+  const byName = namesJudge(options.include);
   for (const from of options.sources) {
     const listed = await candidates(options, from);
     if (!listed.ok) return listed;
     for (const path of listed.value) {
-      const verdict = await judge(options, from, path);
+      const verdict = await judge(byName, from, path);
       if (verdict.kind !== "in" || taken.has(path)) {
         const rule = verdict.kind === "in" ? "came from another work tree already" : verdict.rule;
         keptOut.push({ path, from, rule });
@@ -95,12 +102,13 @@ export async function judgeOverlay(
   const listed = await candidates(options, from);
   if (!listed.ok) return listed;
   const judged: JudgedFile[] = [];
-  for (const path of listed.value) judged.push({ path, ...(await judge(options, from, path)) });
+  const byName = namesJudge(options.include);
+  for (const path of listed.value) judged.push({ path, ...(await judge(byName, from, path)) });
   return ok(judged);
 }
 
 /** Untracked and ignored paths. Without a rule that could match inside, whole directories stand for their files. */
-async function candidates(
+export async function candidates(
   options: Rules,
   from: string,
 ): Promise<Result<readonly string[], Failure>> {
@@ -119,20 +127,52 @@ async function candidates(
   );
 }
 
-async function judge(options: Rules, from: string, path: string): Promise<Verdict> {
-  // A file that is named exactly counts as named, whatever glob stands before it.
-  const rule = options.include.includes(path)
-    ? path
-    : options.include.find((glob) => picomatch.isMatch(path, glob, { dot: true }));
-  const secretPath = isSecretPath(path);
-  const secretByName = { kind: "secret", rule: "looks like a secret by its name" } as const;
-  if (rule === undefined)
-    return secretPath ? secretByName : { kind: "out", rule: "no rule lets it in" };
-  if (path.split("/").includes(".git")) return { kind: "out", rule: "belongs to a repository" };
+export interface NameVerdict extends Verdict {
+  /** `named`: a rule is this very path. `open`: what the file is and holds still decides. */
+  readonly standing: "final" | "named" | "open";
+}
+
+/** What rules say of a path by its name alone; each rule is read once. */
+export function namesJudge(include: readonly string[]): (path: string) => NameVerdict {
+  const exact = new Set(include);
+  const globs = include.map((glob) => ({ glob, matches: picomatch(glob, { dot: true }) }));
+  return (path) => {
+    // A file that is named exactly counts as named, whatever glob stands before it.
+    const isNamed = exact.has(path);
+    const rule = isNamed ? path : globs.find(({ matches }) => matches(path))?.glob;
+    const isSecret = isSecretPath(path);
+    const secret = {
+      standing: "final",
+      kind: "secret",
+      rule: "looks like a secret by its name",
+    } as const;
+    if (rule === undefined)
+      return isSecret ? secret : { standing: "final", kind: "out", rule: "no rule lets it in" };
+    if (path.split("/").includes(".git"))
+      return { standing: "final", kind: "out", rule: "belongs to a repository" };
+    if (isNamed) return { standing: "named", kind: "in", rule };
+    // What is no regular file is said to be that first.
+    return isSecret ? { ...secret, standing: "named" } : { standing: "open", kind: "in", rule };
+  };
+}
+
+async function judge(
+  byName: (path: string) => NameVerdict,
+  from: string,
+  path: string,
+): Promise<Verdict> {
+  const verdict = byName(path);
+  const { standing, kind, rule } = verdict;
+  if (standing === "final") return { kind, rule };
   const stat = await lstat(join(from, path)).catch(() => undefined);
-  if (stat?.isFile() !== true) return { kind: "out", rule: "is not a regular file" };
-  if (rule === path) return { kind: "in", rule };
-  if (secretPath) return secretByName;
+  if (stat?.isFile() !== true) return NO_FILE;
+  return standing === "named" ? { kind, rule } : judgeContent(from, path, rule);
+}
+
+export const NO_FILE: Verdict = { kind: "out", rule: "is not a regular file" };
+
+/** What a file that a glob lets in holds decides last. */
+export async function judgeContent(from: string, path: string, rule: string): Promise<Verdict> {
   const text = await head(join(from, path));
   if (text === undefined) return { kind: "out", rule: "cannot be read" };
   const secrets = await secretsIn({ path, text });
@@ -164,7 +204,11 @@ async function head(path: string): Promise<string | undefined> {
  *
  * @returns why it cannot be copied, or undefined when it was.
  */
-async function copyInto(from: string, to: WorkTree, path: string): Promise<string | undefined> {
+export async function copyInto(
+  from: string,
+  to: WorkTree,
+  path: string,
+): Promise<string | undefined> {
   const parts = path.split("/").slice(0, -1);
   for (const [index] of parts.entries()) {
     const directory = parts.slice(0, index + 1).join("/");

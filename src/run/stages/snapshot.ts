@@ -1,5 +1,4 @@
-import { copyFile, lstat, mkdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { lstat, mkdir } from "node:fs/promises";
 import { failure } from "../../core/failures.ts";
 import type { DiskUse, RunSpec } from "../../core/run-spec.ts";
 import { type Result, err, ok } from "../../core/result.ts";
@@ -8,7 +7,8 @@ import { writeAtomic } from "../../files/write-atomic.ts";
 import type { Failure } from "../../core/failures.ts";
 import type { Lease } from "../../lease/port.ts";
 import { firstDiskUse } from "../container/disk-watch.ts";
-import { type OverlayReport, copyOverlay } from "../snapshot/overlay.ts";
+import { keepAside, letIn } from "../snapshot/let-in.ts";
+import type { OverlayReport } from "../snapshot/overlay.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
 import { ensureSetup } from "../setup/ensure-setup.ts";
@@ -98,7 +98,7 @@ async function addOverlay(
   spec: RunSpec,
   { lease, tree }: { readonly lease: Lease; readonly tree: WorkTree },
 ): Promise<Result<Untracked, Failure>> {
-  const overlay = await copyOverlay({
+  const overlay = await letIn(services, spec.container, {
     program: services.gitProgram,
     env: services.env,
     sources: [lease.path, services.principal.topLevel],
@@ -108,20 +108,21 @@ async function addOverlay(
   if (!overlay.ok) return overlay;
   const held = await services.leases.check(lease);
   if (!held.ok) return held;
-  const paths = overlay.value.copied.map((file) => file.path);
-  if (spec.validate.length > 0)
-    for (const path of paths) {
-      const kept = join(services.paths.overlay, path);
-      await mkdir(dirname(kept), { recursive: true });
-      await copyFile(join(services.paths.workspace, path), kept);
-    }
+  const { report, under: letInUnder } = overlay.value;
+  const paths = report.copied.map((file) => file.path);
+  if (spec.validate.length > 0) keepAside(paths, [tree.top, ...letInUnder], services.paths.overlay);
   const ready = await ensureSetup(services, spec);
   if (!ready.ok) return ready;
   const result = ready.value?.result;
-  const report = overlay.value;
-  if (result === undefined) return ok({ paths, report, setup: undefined, under: [] });
-  const { placed: setup, under } = await placeResult(result, tree, spec.container);
-  return ok({ paths: [...paths, ...result.manifest.tops], report, setup, under });
+  if (result === undefined) return ok({ paths, report, setup: undefined, under: letInUnder });
+  const seen: WorkTree = { top: tree.top, under: [...tree.under, ...letInUnder] };
+  const { placed: setup, under } = await placeResult(result, seen, spec.container);
+  return ok({
+    paths: [...paths, ...result.manifest.tops],
+    report,
+    setup,
+    under: [...letInUnder, ...under],
+  });
 }
 
 async function writeReport(

@@ -94,9 +94,9 @@ function logWriter(options: BoundedLogOptions) {
   let reason: string | null = null;
   const writePiece = async (bytes: Buffer): Promise<void> => {
     const missing = { why: "unwritable", bytes: unmarked, reason: reason ?? "" } as const;
-    const before = Buffer.from(unmarked === 0 ? "" : mark.line(missing));
+    const before = unmarked === 0 ? [] : [Buffer.from(mark.line(missing))];
     try {
-      await file.append(Buffer.concat([before, bytes]));
+      await file.append(before.length === 0 ? bytes : Buffer.concat([...before, bytes]));
       unmarked = 0;
     } catch (error) {
       unmarked += bytes.length;

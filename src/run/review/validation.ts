@@ -12,7 +12,7 @@ import type {
 import { startClocks } from "../container/clocks.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
 import { validationPlaces, validationSpec } from "../container/container.ts";
-import { openLayer } from "../container/open-layer.ts";
+import { openerOf, removeOverlayWork } from "../container/overlay-work.ts";
 import type { Layers } from "../layers/layers.ts";
 import { type CommandLog, commandLog } from "../logs/command-log.ts";
 import { removeLater } from "../house/remove-later.ts";
@@ -51,7 +51,9 @@ export async function validate(
       runCommands(services, request, { layers: ready.value, log }),
     );
   } finally {
-    await openLayer(services, request.spec, validationPlaces(services.paths).overlayWork);
+    const { overlayWork } = validationPlaces(services.paths);
+    const opener = () => openerOf(request.spec, services.paths);
+    await removeOverlayWork(services.engine, overlayWork, opener);
     await removeLater(services, [services.paths.validation]);
   }
 }

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { chmod } from "node:fs/promises";
 import type { RunSpec } from "../../core/run-spec.ts";
 import type { ContainerSpec, Engine } from "../../engine/port.ts";
 import { removeTree } from "../../files/remove-tree.ts";
@@ -22,6 +23,8 @@ export async function removeOverlayWork(
 ): Promise<"removed" | "left"> {
   await removeTree(work).catch(() => undefined);
   if (!existsSync(work)) return "removed";
+  // Root without capabilities is a stranger to a directory of ours.
+  await chmod(work, 0o755);
   const container = opening(opener(), work);
   // An attempt that was killed with us may have left a container of the same name behind.
   await engine.remove(container.name);

@@ -29,7 +29,7 @@ export function agentBranch(taskId: string, runId: string): string {
 }
 
 export const CONTAINER_PURPOSES = ["agent", "salvage", "validate", "setup"] as const;
-/** `clear` is there for a moment, and found by its labels; see `removeLayer`. */
+/** `clear` is there for a moment, and found by its labels; see `removeOverlayWork`. */
 export type ContainerPurpose = (typeof CONTAINER_PURPOSES)[number] | "clear";
 
 /** The engine-visible name of a run's container; stopping and finding go by this name. */

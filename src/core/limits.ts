@@ -3,7 +3,10 @@ export const LIMITS = {
   taskIdBytes: 256,
   commitMessageBytes: 64 * 1024,
   manifestBytes: 8 * 1024 * 1024,
-  patchFiles: 1000,
+  /** Commits that come back one by one; the guest makes one patch of more. */
+  commits: 1000,
+  /** One for each commit, and one for what was left uncommitted. */
+  patchFiles: 1001,
   patchBytes: 64 * 1024 * 1024,
   allPatchesBytes: 256 * 1024 * 1024,
   /**

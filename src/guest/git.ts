@@ -14,6 +14,8 @@ export interface GitCall {
   /** Author of `commit-tree`. */
   readonly author?: Identity;
   readonly pathspecs?: "literal";
+  /** A constant script of a shell, which gets Git's own argv behind these words and starts Git itself. */
+  readonly through?: readonly [string, ...string[]];
 }
 
 export interface GitEnd {
@@ -78,8 +80,10 @@ export function gitIn(gitDir: string, program: string, path: string): Git {
     GIT_COMMITTER_NAME: "guardloop",
     GIT_COMMITTER_EMAIL: "guardloop@localhost",
   };
-  return (args, call = {}) =>
-    runGit({ argv: [program, ...SETTINGS, ...args], cwd: gitDir, env: environment }, call);
+  return (args, call = {}) => {
+    const [first, ...more] = [...(call.through ?? []), program, ...SETTINGS, ...args];
+    return runGit({ argv: [first ?? program, ...more], cwd: gitDir, env: environment }, call);
+  };
 }
 
 /** Runs git where only status 0 is expected; throws an error that names the subcommand and git's complaint. */

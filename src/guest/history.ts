@@ -1,10 +1,12 @@
 import type { HistoryShape } from "../core/artifacts.ts";
+import { LIMITS } from "../core/limits.ts";
 import { type CommitFacts, parseCommit } from "./commit-object.ts";
 import { type Git, must, mustText, words } from "./git.ts";
 import { gitlinksOf, GITLINK } from "./own-index.ts";
+import { readObjects } from "./read-objects.ts";
 
 /** More commits than this become one patch. */
-const MAX_COMMITS = 500;
+const MAX_COMMITS = LIMITS.commits;
 /** Room for messages in manifest.json, which the host reads up to a limit. */
 const MAX_MESSAGE_CHARACTERS = 2 * 1024 * 1024;
 const COMMIT_OBJECT_BYTES = 1024 * 1024;
@@ -68,12 +70,13 @@ async function readCommits(
   git: Git,
   lines: readonly string[],
 ): Promise<readonly ExportedCommit[] | string> {
+  const ids = lines.map((line) => line.split(" ", 1)[0] ?? "").toReversed();
+  const objects = await readObjects(git, ids, COMMIT_OBJECT_BYTES);
   const commits: ExportedCommit[] = [];
   let characters = 0;
-  for (let index = lines.length - 1; index >= 0; index -= 1) {
-    const id = lines[index]?.split(" ", 1)[0] ?? "";
-    const raw = await git(["cat-file", "commit", id], { maxOutputBytes: COMMIT_OBJECT_BYTES });
-    const facts = raw.code === 0 ? parseCommit(raw.stdout) : undefined;
+  for (const [index, id] of ids.entries()) {
+    const raw = objects[index];
+    const facts = raw === undefined ? undefined : parseCommit(raw);
     if (facts === undefined)
       return `message or author of commit ${id.slice(0, 12)} cannot be given exactly as UTF-8 text`;
     characters += facts.message.length;

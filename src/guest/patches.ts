@@ -1,19 +1,21 @@
-import { open } from "node:fs/promises";
+import { chmod, rename } from "node:fs/promises";
 import { join } from "node:path";
-import type { GuestJob } from "../core/artifacts.ts";
-import { must, mustText, words } from "./git.ts";
+import type { GuestJob, Identity } from "../core/artifacts.ts";
+import { must, words } from "./git.ts";
 import type { ExportedCommit } from "./history.ts";
 import { mailSafeAuthor, mailSafeMessage, slugOf } from "./mail-safe.ts";
 import type { OwnRepository } from "./own-repository.ts";
 
 /** Independent of every configuration; `-k` and the mail-safe message keep the mail's subject in one piece. */
 const FORMAT = [
-  ...words("format-patch --stdout -1 -k --always --binary --full-index --no-renames --no-stat"),
-  ...words("--no-signature --zero-commit --no-attach --no-thread --no-cover-letter --no-base"),
-  ...words("--no-notes --no-color --no-ext-diff --no-textconv --src-prefix=a/ --dst-prefix=b/"),
-  ...words("--submodule=short --ignore-submodules=none --unified=3 --inter-hunk-context=0"),
-  "--diff-algorithm=myers",
+  ...words("format-patch --quiet --numbered-files -k --always --binary --full-index --no-renames"),
+  ...words("--no-stat --no-signature --zero-commit --no-attach --no-thread --no-cover-letter"),
+  ...words("--no-base --no-notes --no-color --no-ext-diff --no-textconv"),
+  ...words("--src-prefix=a/ --dst-prefix=b/ --submodule=short --ignore-submodules=none"),
+  ...words("--unified=3 --inter-hunk-context=0 --diff-algorithm=myers"),
 ];
+
+const COPIES = "refs/heads/copies";
 
 export interface PatchFile {
   readonly file: string;
@@ -22,7 +24,7 @@ export interface PatchFile {
 
 /**
  * Writes one patch a commit. The mails carry copies of the commits: same trees, messages and authors that no mail
- * format mangles.
+ * format mangles. Two starts of Git, whatever the number of commits.
  *
  * @param options.directory an empty directory.
  */
@@ -31,27 +33,50 @@ export async function writePatches(
   commits: readonly ExportedCommit[],
   options: { readonly directory: string; readonly job: GuestJob },
 ): Promise<readonly PatchFile[]> {
+  if (commits.length === 0) return [];
+  const { directory, job } = options;
+  const copies = commits.map((commit, index) => copyOf(commit, index === 0 ? job.base : "", job));
+  await must(own.git, words("fast-import --quiet --force --date-format=raw"), {
+    stdin: copies.join(""),
+  });
+  const range = `${job.base}..${COPIES}`;
+  await must(own.git, [...FORMAT, "--output-directory", directory, range]);
   const written: PatchFile[] = [];
-  let parent = options.job.base;
   for (const [index, commit] of commits.entries()) {
-    parent = await mustText(own.git, ["commit-tree", commit.tree, "-p", parent, "-F", "-"], {
-      stdin: mailSafeMessage(commit.message),
-      author: mailSafeAuthor(commit.author, options.job.author),
-    });
     const number = String(index + 1).padStart(4, "0");
     const file = `${number}-${slugOf(commit.message)}.patch`;
-    await writePatch(own, parent, join(options.directory, file));
+    await rename(join(directory, String(index + 1)), join(directory, file));
+    await chmod(join(directory, file), 0o644);
     written.push({ file, commit });
   }
   return written;
 }
 
-async function writePatch(own: OwnRepository, commit: string, path: string): Promise<void> {
-  const handle = await open(path, "wx", 0o644);
-  try {
-    await handle.chmod(0o644);
-    await must(own.git, [...FORMAT, commit], { stdout: handle.fd });
-  } finally {
-    await handle.close();
-  }
+/** A command of git-fast-import(1). */
+function copyOf(commit: ExportedCommit, from: string, { author }: GuestJob): string {
+  const message = mailSafeMessage(commit.message);
+  const who = headerOf(mailSafeAuthor(commit.author, author));
+  return [
+    `commit ${COPIES}`,
+    `author ${who}`,
+    `committer ${headerOf({ name: "guardloop", email: "guardloop@localhost", date: nowInGit() })}`,
+    `data ${Buffer.byteLength(message)}\n${message}`,
+    ...(from === "" ? [] : [`from ${from}`]),
+    `M 040000 ${commit.tree} ""\n\n`,
+  ].join("\n");
+}
+
+/** Older than the base, they would make Git walk through all of the base's history. */
+function nowInGit(): string {
+  return `${Math.floor(Date.now() / 1000)} +0000`;
+}
+
+/** Whoever is configured as author need not be fit for a commit's header. */
+function headerOf({ name, email, date }: Identity): string {
+  return `${withoutMarks(name)} <${withoutMarks(email)}> ${date.replace(/^@/, "")}`;
+}
+
+function withoutMarks(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
+  return text.replaceAll(/[\u0000-\u001F<>]/g, "").trim();
 }

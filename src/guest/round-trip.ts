@@ -3,8 +3,11 @@ import { join } from "node:path";
 import { type Git, type GitCall, must, mustText } from "./git.ts";
 import type { OwnRepository } from "./own-repository.ts";
 import type { PatchFile } from "./patches.ts";
+import { isSeriesSound } from "./series-check.ts";
 
 export interface RoundTrip {
+  /** The repository that the patches were made in, with every tree they stand for. */
+  readonly own: OwnRepository;
   /** Reads the base's objects and nothing of the agent's, as the host's quarantine does. */
   readonly check: OwnRepository;
   readonly directory: string;
@@ -21,6 +24,8 @@ export async function roundTripProblem(
   patches: readonly PatchFile[],
   directory: string,
 ): Promise<string | undefined> {
+  if (await isSeriesSound(trip, patches, directory)) return undefined;
+  // One by one with an index of everything, which finds the reason.
   const indexFile = join(trip.directory, "check.index");
   const { git } = trip.check;
   await rm(indexFile, { force: true });

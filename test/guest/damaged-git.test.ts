@@ -84,6 +84,19 @@ test.each([
   });
 });
 
+test("a directory object that holds something else costs the single commits, and never the import", async () => {
+  const stage = makeStage();
+  const run = await runGuest(stage, {
+    agent: `mkdir d; echo x > d/x; git add d; git commit -qm X; echo y > y; T=$(git rev-parse HEAD:d)
+      O=$(printf '100644 blob %s\\tx\\n' $(echo other | git hash-object -w --stdin) | git mktree)
+      p() { echo .git/objects/$(echo $1 | cut -c1-2)/$(echo $1 | cut -c3-); }; rm -f $(p $T); cp $(p $O) $(p $T)`,
+  });
+  expect(run.output).not.toContain("the host will refuse");
+  const imported = importAsHost(stage, run);
+  expect(imported.manifest.history).toMatchObject({ kind: "flattened" });
+  expect(filesOf(imported)).toMatchObject({ "d/x": "x", y: "y" });
+});
+
 test("a stale index.lock and a failing commit hook do not stop the export", async () => {
   const stage = makeStage();
   const run = await runGuest(stage, {

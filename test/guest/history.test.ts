@@ -122,10 +122,10 @@ test.each([
   expect(filesOf(imported)).toMatchObject({ x: "x", "src/a.txt": "one\ntwo\nthree" });
 });
 
-test("more than 500 commits become one patch", async () => {
+test("more than 1,000 commits become one patch", async () => {
   const stage = makeStage();
   const run = await runGuest(stage, {
-    agent: `{ for i in $(seq 501); do
+    agent: `{ for i in $(seq 1001); do
       printf 'commit refs/heads/main\\ncommitter A <a@example.com> 1700000000 +0000\\ndata 2\\nc\\n'
       [ $i = 1 ] && echo "from $(git rev-parse main)"
       printf 'M 100644 inline n\\ndata <<E\\n%s\\nE\\n\\n' $i; done; } | git fast-import --quiet
@@ -134,8 +134,8 @@ test("more than 500 commits become one patch", async () => {
   const { manifest } = importAsHost(stage, run);
   expect(manifest.history).toEqual({
     kind: "flattened",
-    reason: "there are more than 500 commits",
-    commits: 501,
+    reason: "there are more than 1000 commits",
+    commits: 1001,
   });
 });
 

@@ -124,9 +124,9 @@ test("an outbox that is a link itself is not entered", async () => {
 describe("names and numbers of patches", () => {
   test.each([
     [
-      "a thousand and one",
-      'for i in $(seq 2 1001); do : > "$(printf %04d $i)-x.patch"; done',
-      "holds more than 1000 files",
+      "a thousand and two",
+      'for i in $(seq 2 1002); do : > "$(printf %04d $i)-x.patch"; done',
+      "holds more than 1001 files",
     ],
     ["a gap", "mv 0001-do.patch 0002-do.patch", "\\(at 0002-do.patch\\)"],
     ["a number twice", "cp 0001-do.patch 0001-zz.patch", "\\(at 0001-zz.patch\\)"],
@@ -231,7 +231,7 @@ describe("the manifest", () => {
     ["with a tree that is no id", { patches: [{ ...patch, tree: "--help" }] }, "patches.0.tree"],
     ["with a long author", withAuthor({ name: "x".repeat(2000) }), "patches.0.author.name"],
     ["with a date that is none", withAuthor({ date: "now" }), "patches.0.author.date"],
-    ["with too many patches", { patches: Array(1001).fill(patch) }, "at patches"],
+    ["with too many patches", { patches: Array(1002).fill(patch) }, "at patches"],
     ["with endless leftovers", leftovers(2000), "at ignoredLeftBehind.names"],
     ["with half a patch", { patches: [{ file: "0001-do.patch" }] }, "at patches.0"],
   ])("%s: refused", async (_, change, says) => {

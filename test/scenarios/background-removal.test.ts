@@ -62,10 +62,10 @@ describe("what a run leaves", () => {
       void held;
       expect(await removersOf(world, MANY)).toBe(0);
       expect(leftovers(world)).toEqual([]);
-      // Workspace, store, outbox and job.
-      expect(trash(world)).toHaveLength(4);
+      // Workspace, outbox and job: the store is a kept one.
+      expect(trash(world)).toHaveLength(3);
       expect((await succeed(world, ["recover"])).stdout).toBe("Nothing to recover.\n");
-      expect(trash(world)).toHaveLength(4);
+      expect(trash(world)).toHaveLength(3);
     }
     await succeed(world, ["recover"]);
     await removedInBackground(world);
@@ -88,7 +88,7 @@ describe("a removal that was killed", () => {
     leaveHalf(world);
     using dead = holdingTrash(world, DEAD);
     void dead;
-    await succeed(world, args);
+    expect(ending(await world.guardloop(args))).toBe("exit 0");
     await removedInBackground(world);
     expect(trash(world)).toEqual([]);
   });
@@ -97,7 +97,7 @@ describe("a removal that was killed", () => {
     using world = makeWorld();
     const args = ["run", "--agent", "command", "--", "sh", "-c", MANY];
     await killedAtEffect(world, args, "before rename /state/guardloop/trash/ID#3");
-    expect(trash(world)).toHaveLength(2);
+    expect(trash(world)).toHaveLength(1);
     expect(leftovers(world).filter((one) => /outbox|workspace|base\.git/.test(one))).toHaveLength(
       1,
     );

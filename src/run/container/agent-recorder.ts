@@ -28,21 +28,30 @@ export async function agentRecorder(services: RunServices, spec: RunSpec) {
   const events = boundedLog({ path: agentEvents, limitBytes, mark, onTrouble });
   const cleaned = { stdout: redactor.stream(), stderr: redactor.stream() };
   const parse = services.adapter.parser();
+  /** Of the chunk that is looked at, and the lines that come of it: much is printed in one moment. */
+  let at = "";
+  let recorded: string[] = [];
   const record = (event: AgentEvent): void => {
-    const at = services.now().toISOString();
     services.report({ type: "agent-event", runId, at, event });
-    events.add(eventLine({ at, ...event }, limitBytes));
+    recorded.push(eventLine({ at, ...event }, limitBytes));
   };
   const lines = lineSplitter((text) => {
     if (text.startsWith(GUEST_PREFIX)) return;
-    // Again: an escape of JSON can hide a value that is plain in the event.
-    for (const event of parse(text)) record(redactor.data(event));
+    // Again: an escape of JSON can hide a value that is plain in the event. A line as it came is clean.
+    for (const event of parse(text))
+      record(event.type === "output" && event.text === text ? event : redactor.data(event));
   });
+  const inOneGo = (work: () => void): void => {
+    at = services.now().toISOString();
+    work();
+    if (recorded.length > 0) events.add(Buffer.from(recorded.join("")));
+    recorded = [];
+  };
   const take = (stream: "stdout" | "stderr", clean: Buffer): void => {
     if (clean.length === 0) return;
     services.report({ type: "agent-output", runId, chunk: clean });
     log.add(clean);
-    if (stream === "stdout") lines.add(clean);
+    if (stream === "stdout") inOneGo(() => lines.add(clean));
   };
   let isOver = false;
   return {
@@ -55,7 +64,7 @@ export async function agentRecorder(services: RunServices, spec: RunSpec) {
         isOver = true;
         take("stdout", cleaned.stdout.end());
         take("stderr", cleaned.stderr.end());
-        lines.end();
+        inOneGo(() => lines.end());
       }
       await Promise.all([log.settle(), events.settle()]);
       return missing(log.loss(), events.loss());

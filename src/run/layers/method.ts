@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { copyFile, readFile, rm, stat, statfs, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { release } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { errnoOf } from "../../core/errno.ts";
 import { type Failure, fail } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { SnapshotMethod } from "../../core/run-spec.ts";
@@ -98,7 +99,9 @@ async function overlayVerdict(request: MethodRequest): Promise<Result<TrialVerdi
   if (facts.rights === "rootless")
     return ok({ is: "refused", why: `${engine.name} without root's rights mounts none` });
   const directory = trialsPlace(request.stateDir);
-  await ensurePrivateDirectory(directory);
+  await ensurePrivateDirectory(request.stateDir);
+  // Not with its parents: then a read-only file system would be told as a directory that is not there.
+  await mkdir(directory, { mode: 0o700 }).catch(unlessThere);
   const remembered = join(directory, `${await keyOf(request)}.json`);
   const known = await readVerdict(remembered);
   const counts = request.trial === "remembered" && request.wanted === "auto";
@@ -110,6 +113,10 @@ async function overlayVerdict(request: MethodRequest): Promise<Result<TrialVerdi
   if (verdict.ok && verdict.value.is !== "unclear" && verdict.value.is !== known?.is)
     await writeAtomic(remembered, `${JSON.stringify({ version: 1, ...verdict.value })}\n`);
   return verdict;
+}
+
+function unlessThere(error: unknown): void {
+  if (errnoOf(error) !== "EEXIST") throw error;
 }
 
 const REMEMBERED = z.discriminatedUnion("is", [

@@ -8,10 +8,10 @@ import { overlayProblem } from "../../engine/overlay-mount.ts";
 import type { ContainerSpec, Engine, OverlayMount } from "../../engine/port.ts";
 import { giveTo } from "../../files/ownership.ts";
 import { ensurePrivateDirectory } from "../../files/private-directory.ts";
-import { runBriefly } from "./brief-container.ts";
+import { runBriefly } from "../container/brief-container.ts";
 import { type CheckedImage, checkingSpec } from "../container/image-check.ts";
 import { IN_CONTAINER } from "../paths.ts";
-import { removeOverlayWork } from "./overlay-work.ts";
+import { removeOverlayWork } from "../container/overlay-work.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 
 /** Does what an agent does to files, and tells what it saw. Runs in the image, where the layers are mounted. */
@@ -61,7 +61,9 @@ export async function tryOverlay(
   try {
     return await tryIn(engine, request, scratch);
   } finally {
-    await removeOverlayWork(engine, { ...request, work: join(scratch, "work") });
+    await removeOverlayWork(engine, join(scratch, "work"), () =>
+      checkingSpec({ ...request, purpose: "overlay-cleaning", script: "" }),
+    );
     await removeTree(scratch).catch(() => undefined);
   }
 }

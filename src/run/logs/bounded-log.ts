@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { errnoOf } from "../../core/errno.ts";
 import { type LogFileOptions, logFile } from "./log-file.ts";
+import { slabQueue } from "./slab-queue.ts";
 
 /** What waits for the disk; beyond it output is dropped, since the agent must not wait. */
 const QUEUE_BYTES = 8 * 1024 * 1024;
@@ -27,23 +28,19 @@ export interface LogLoss {
  */
 export function boundedLog(options: BoundedLogOptions) {
   const writer = logWriter(options);
-  let queue: Buffer[] = [];
-  let queuedBytes = 0;
+  const queue = slabQueue();
   let unmarked = 0;
   let dropped = 0;
   let pump: Promise<void> | undefined;
   const work = async (): Promise<void> => {
-    while (queue.length > 0) {
-      const batch = Buffer.concat(queue);
-      queue = [];
+    for (let batch = queue.take(); batch !== undefined; batch = queue.take()) {
       await writer.write(batch);
-      queuedBytes -= batch.length;
+      queue.release(batch);
     }
     pump = undefined;
   };
   const enqueue = (bytes: Buffer): void => {
-    queue.push(bytes);
-    queuedBytes += bytes.length;
+    queue.add(bytes);
     pump ??= work();
   };
   const markDropped = (): void => {
@@ -55,7 +52,7 @@ export function boundedLog(options: BoundedLogOptions) {
   return {
     /** Whole lines where the log's readers need whole lines. Returns at once. */
     add(bytes: Buffer): void {
-      if (queuedBytes + bytes.length > QUEUE_BYTES) {
+      if (queue.bytes() + bytes.length > QUEUE_BYTES) {
         unmarked += bytes.length;
         dropped += bytes.length;
         return;
@@ -94,9 +91,9 @@ function logWriter(options: BoundedLogOptions) {
   let reason: string | null = null;
   const writePiece = async (bytes: Buffer): Promise<void> => {
     const missing = { why: "unwritable", bytes: unmarked, reason: reason ?? "" } as const;
-    const before = Buffer.from(unmarked === 0 ? "" : mark.line(missing));
+    const before = unmarked === 0 ? [] : [Buffer.from(mark.line(missing))];
     try {
-      await file.append(Buffer.concat([before, bytes]));
+      await file.append(before.length === 0 ? bytes : Buffer.concat([...before, bytes]));
       unmarked = 0;
     } catch (error) {
       unmarked += bytes.length;

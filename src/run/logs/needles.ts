@@ -1,11 +1,14 @@
 /** Finds many texts at once, a byte at a time; a state is what of the newest bytes may be the beginning of one. */
 export interface Needles {
   readonly start: number;
-  readonly next: (state: number, byte: number) => number;
+  /** Looks at every byte, and gives the state behind the last one; told is each place where a needle ends. */
+  readonly scan: (
+    bytes: Uint8Array,
+    state: number,
+    onEnded: (needle: number, at: number) => void,
+  ) => number;
   /** How many of the newest bytes are the beginning of a needle. */
   readonly depth: (state: number) => number;
-  /** Index of the longest needle that ends here; -1 when none does. */
-  readonly ended: (state: number) => number;
 }
 
 const ROOT = 0;
@@ -19,7 +22,7 @@ const NONE = -1;
  */
 export function needlesOf(needles: readonly string[]): Needles {
   const trie = trieOf(needles);
-  const { ended, parents, bytes, depths } = trie;
+  const { atRoot, ended, parents, bytes, depths } = trie;
   const fails: number[] = [ROOT];
   const next = (from: number, byte: number): number => {
     let state = from;
@@ -39,9 +42,19 @@ export function needlesOf(needles: readonly string[]): Needles {
   }
   return {
     start: ROOT,
-    next,
+    scan(text, from, onEnded): number {
+      let state = from;
+      for (let at = 0; at < text.length; at += 1) {
+        // What most of a long text is: a byte with which no needle begins.
+        if (state === ROOT && atRoot[text[at] ?? 0] === NONE) continue;
+        state = next(state, text[at] ?? 0);
+        // The longest one where more than one ends here.
+        const needle = ended[state] ?? NONE;
+        if (needle !== NONE) onEnded(needle, at);
+      }
+      return state;
+    },
     depth: (state) => depths[state] ?? 0,
-    ended: (state) => ended[state] ?? NONE,
   };
 }
 
@@ -79,7 +92,7 @@ function trieOf(needles: readonly string[]) {
     }
     if (ended[state] === NONE) ended[state] = index;
   }
-  return { child, bytes, parents, depths, ended };
+  return { atRoot, child, bytes, parents, depths, ended };
 }
 
 function inOrderOfDepth(depths: readonly number[]): readonly number[] {

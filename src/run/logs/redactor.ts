@@ -35,8 +35,12 @@ export function redactorOf(redactions: readonly Redaction[]): Redactor {
   const needles = needlesOf(redactions.map((one) => one.text));
   const stream = (): CleanStream => cleanStream(needles, redactions);
   const text = (dirty: string): string => {
+    const bytes = Buffer.from(dirty);
+    let has: "none" | "some" = "none";
+    needles.scan(bytes, needles.start, () => (has = "some"));
+    if (has === "none") return dirty;
     const one = stream();
-    return Buffer.concat([one.add(Buffer.from(dirty)), one.end()]).toString("utf8");
+    return Buffer.concat([one.add(bytes), one.end()]).toString("utf8");
   };
   return {
     stream,
@@ -91,14 +95,20 @@ function cleanStream(needles: Needles, redactions: readonly Redaction[]): CleanS
   };
   return {
     add(chunk): Buffer {
-      for (const [index, byte] of chunk.entries()) {
-        state = needles.next(state, byte);
-        const which = redactions[needles.ended(state)];
-        const end = position + index + 1;
+      state = needles.scan(chunk, state, (needle, at) => {
+        const which = redactions[needle];
+        const end = position + at + 1;
         if (which !== undefined)
           found.push({ start: end - which.text.length, end, marker: which.marker });
-      }
+      });
       position += chunk.length;
+      if (
+        held.length === 0 &&
+        found.length === 0 &&
+        state === needles.start &&
+        covered <= position - chunk.length
+      )
+        return chunk;
       return give(Buffer.concat([held, chunk]), position - needles.depth(state));
     },
     end: () => give(held, position),

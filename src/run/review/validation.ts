@@ -12,7 +12,7 @@ import type {
 import { startClocks } from "../container/clocks.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
 import { validationPlaces, validationSpec } from "../container/container.ts";
-import { removeLayer } from "../container/remove-layer.ts";
+import { openerOf, removeOverlayWork } from "../container/overlay-work.ts";
 import type { Layers } from "../layers/layers.ts";
 import { type CommandLog, commandLog } from "../logs/command-log.ts";
 import { removeLater } from "../house/remove-later.ts";
@@ -51,8 +51,9 @@ export async function validate(
       runCommands(services, request, { layers: ready.value, log }),
     );
   } finally {
-    const { workspace, overlayWork } = validationPlaces(services.paths);
-    await removeLayer(services, request.spec, { upper: workspace, work: overlayWork });
+    const { overlayWork } = validationPlaces(services.paths);
+    const opener = () => openerOf(request.spec, services.paths);
+    await removeOverlayWork(services.engine, overlayWork, opener);
     await removeLater(services, [services.paths.validation]);
   }
 }

@@ -1,5 +1,5 @@
 import type { RunSpec } from "../../core/run-spec.ts";
-import { removeLayer } from "../container/remove-layer.ts";
+import { openerOf, removeOverlayWork } from "../container/overlay-work.ts";
 import { removeLater } from "../house/remove-later.ts";
 import type { RunServices } from "../services.ts";
 
@@ -16,8 +16,8 @@ export async function removeSnapshot(
   also: readonly string[] = [],
 ): Promise<void> {
   const { workspace, overlayWork, store, outbox } = services.paths;
-  const layer = { upper: workspace, work: overlayWork };
-  const directories = [overlayWork, workspace, store, outbox, ...also];
-  if (spec !== undefined) await removeLayer(services, spec, layer);
-  await removeLater(services, directories);
+  if (spec !== undefined)
+    await removeOverlayWork(services.engine, overlayWork, () => openerOf(spec, services.paths));
+  // What of the overlay's is left goes into the trash, where `gc` and `doctor` name it with its cure.
+  await removeLater(services, [workspace, store, outbox, ...also, overlayWork]);
 }

@@ -6,11 +6,11 @@ import { expect, onTestFinished, test } from "vitest";
 import type { RunSpec } from "../../src/core/run-spec.ts";
 import { ok } from "../../src/core/result.ts";
 import type { ContainerSpec, Engine } from "../../src/engine/port.ts";
-import { removeLayer } from "../../src/run/container/remove-layer.ts";
+import { openerOf, removeOverlayWork } from "../../src/run/container/overlay-work.ts";
 import { runPaths } from "../../src/run/paths.ts";
-import { readHostEnvironment } from "../../src/config/environment.ts";
 
 const RUN = "261129-164712-k3f9q";
+const isRoot = process.getuid?.() === 0;
 
 // What `commonPart` takes of a spec.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -22,14 +22,11 @@ const SPEC = {
   container: { uid: 1000, gid: 1000, memoryBytes: 1, cpus: 1, pids: 1, tmpBytes: 1, homeBytes: 1 },
 } as unknown as RunSpec;
 
-/** A layer as the kernel leaves it, and an engine whose containers do what they are told on the host. */
-function layer() {
+/** What the kernel leaves, and an engine whose containers do what they are told on the host, by root. */
+function leftBehind() {
   const root = mkdtempSync(join(tmpdir(), "guardloop-layer-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  const upper = join(root, "upper");
   const work = join(root, "work");
-  mkdirSync(join(upper, "src"), { recursive: true });
-  writeFileSync(join(upper, "src", "file"), "the agent's\n");
   mkdirSync(join(work, "work"), { recursive: true, mode: 0o755 });
   const calls: string[] = [];
   const containers: ContainerSpec[] = [];
@@ -42,34 +39,38 @@ function layer() {
     run: async (spec) => {
       calls.push(`run ${spec.name}`);
       containers.push(spec);
+      if (isRoot) execFileSync("chattr", ["-i", join(work, "work")]);
       const [program = "", ...args] = spec.argv;
       const [mount] = spec.mounts;
-      const onHost = args.map((arg) => (arg === mount?.target ? mount.source : arg));
-      execFileSync(program, onHost);
+      execFileSync(
+        program,
+        args.map((arg) => (arg === mount?.target ? mount.source : arg)),
+      );
       return ok({ exitCode: 0, outOfMemory: false });
     },
   } as Partial<Engine> as Engine;
-  const env = readHostEnvironment({ XDG_STATE_HOME: root, HOME: root });
-  const paths = runPaths(env.stateDir, RUN);
-  const services = { env, engine, paths, remover: undefined };
-  return { services, upper, work, calls, containers };
+  const paths = runPaths(join(root, "state"), RUN);
+  const remove = () => removeOverlayWork(engine, work, () => openerOf(SPEC, paths));
+  return { remove, work, calls, containers, stateId: paths.stateId };
 }
 
 test("after an orderly end no container is needed", async () => {
-  const { services, upper, work, calls } = layer();
+  const { remove, work, calls } = leftBehind();
   execFileSync("chmod", ["000", join(work, "work")]);
-  await removeLayer(services, SPEC, { upper, work });
-  expect([existsSync(upper), existsSync(work)]).toEqual([false, false]);
+  expect(await remove()).toBe("removed");
+  expect(existsSync(work)).toBe(false);
+  expect(await remove()).toBe("removed");
   expect(calls).toEqual([]);
-  await removeLayer(services, SPEC, { upper, work });
 });
 
-test("what an end in the middle of a write left is opened from inside, by root without a capability", async () => {
-  const { services, upper, work, calls, containers } = layer();
+test("what may not be looked at is opened from inside, by root without a capability", async () => {
+  const { remove, work, calls, containers, stateId } = leftBehind();
   writeFileSync(join(work, "work", "#5a"), "half a copy\n");
   execFileSync("chmod", ["000", join(work, "work")]);
-  await removeLayer(services, SPEC, { upper, work });
-  expect([existsSync(upper), existsSync(work)]).toEqual([false, false]);
+  // To root nothing is closed but this.
+  if (isRoot) execFileSync("chattr", ["+i", join(work, "work")]);
+  expect(await remove()).toBe("removed");
+  expect(existsSync(work)).toBe(false);
   const name = `guardloop-${RUN}-clear`;
   expect(calls).toEqual([`remove ${name}`, `run ${name}`]);
   expect(containers).toEqual([
@@ -77,10 +78,7 @@ test("what an end in the middle of a write left is opened from inside, by root w
       user: { uid: 0, gid: 0 },
       network: "none",
       passEnv: [],
-      labels: expect.objectContaining({
-        "guardloop.run": RUN,
-        "guardloop.state": services.paths.stateId,
-      }),
+      labels: expect.objectContaining({ "guardloop.run": RUN, "guardloop.state": stateId }),
       mounts: [{ role: "workspace", source: work, target: "/workspace", access: "rw" }],
       argv: ["chmod", "-R", "a+rwX", "/workspace"],
     }),

@@ -4,7 +4,7 @@ import { slabQueue } from "../../src/run/logs/slab-queue.ts";
 
 test("what goes in comes out in order, also while earlier bytes are still being written", () => {
   const size = fc.oneof(fc.integer({ min: 0, max: 9 }), fc.constantFrom(200_000, 300_000));
-  const turn = fc.record({ size, then: fc.constantFrom("wait", "take", "release") });
+  const turn = fc.record({ size, next: fc.constantFrom("wait", "take", "release") });
   fc.assert(
     fc.property(fc.array(turn, { maxLength: 40 }), (turns) => {
       const queue = slabQueue();
@@ -20,8 +20,8 @@ test("what goes in comes out in order, also while earlier bytes are still being 
       };
       for (const [index, one] of turns.entries()) {
         queue.add(went[index] ?? Buffer.alloc(0));
-        if (one.then !== "wait") take();
-        if (one.then !== "release") continue;
+        if (one.next !== "wait") take();
+        if (one.next !== "release") continue;
         for (const taken of open) queue.release(taken);
         open = [];
       }

@@ -45,7 +45,7 @@ describe("an agent in a real container", () => {
 function handMade(agreed: Agreed): string {
   const root = mkdtempSync(join(tmpdir(), "guardloop-posture-"));
   const { uid, gid } = agreed;
-  for (const directory of ["workspace", "outbox", "job", "base.git"])
+  for (const directory of ["workspace", "overlay-work", "outbox", "job", "base.git"])
     mkdirSync(join(root, directory));
   const files: Readonly<Record<string, string>> = {
     "job/passwd": `root:x:0:0:root:/:/sbin/nologin\nguardloop:x:${uid}:${gid}::/guardloop/home:/bin/sh\n`,
@@ -75,7 +75,7 @@ function byHand(edit: Edit): readonly string[] {
     const end = args.indexOf("/guardloop/job/guest.mjs");
     const own = args
       .slice(0, end)
-      .map((one) => one.replace(`source=${record}`, `source=${root}`))
+      .map((one) => one.replaceAll(`=${record}/`, `=${root}/`))
       .map((one) => one.replace(/source=[^,]*\/stores\/\d+\//, `source=${root}/`))
       .map((one) => (one.startsWith("--name=") ? `--name=guardloop-posture-${randomUUID()}` : one));
     const ended = spawnSync(program, [...edit(own), "/guardloop/job/probe.mjs"], {
@@ -133,6 +133,8 @@ const TAKEN_OUT: readonly (readonly [flag: string, edit: Edit, shows: string])[]
   ["--tmpfs uid", replaced(/^(--tmpfs=\/tmp:.*),uid=\d+,gid=\d+/, "$1"), "mounts"],
   ["--mount job readonly", writableMount("/guardloop/job"), "opening"],
   ["--mount base.git readonly", writableMount("/guardloop/base.git"), "writable"],
+  ["--mount overlay nosuid", replaced(/^(--mount=type=volume.*),nosuid/, "$1"), "mounts"],
+  ["--mount overlay nodev", replaced(/^(--mount=type=volume.*),nodev/, "$1"), "mounts"],
   ["--mount passwd readonly", writableMount("/etc/passwd"), "opening"],
   ["--mount group readonly", writableMount("/etc/group"), "opening"],
   ["--mount", without("--mount=type=bind,source="), "did not start"],

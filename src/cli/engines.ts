@@ -128,13 +128,16 @@ export async function engineOf(
 
 /** An engine that leaves a mark before its first container, so that recovery knows where to look. */
 function marking({ env }: Context, engine: Engine): Engine {
-  let marked: Promise<Result<void, Failure>> | undefined;
+  let marked: Promise<Result<"marked" | "no place", Failure>> | undefined;
   const mark = () => attempt(async () => ok(await markEngine(env, engine.kind)));
   return {
     ...engine,
     async run(...started) {
       const done = await (marked ??= mark());
-      return done.ok ? engine.run(...started) : done;
+      if (!done.ok) return done;
+      // A check of the engine may come before there is a state directory.
+      if (done.value === "no place") marked = undefined;
+      return engine.run(...started);
     },
   };
 }

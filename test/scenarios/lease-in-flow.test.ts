@@ -5,6 +5,7 @@ import {
   FINISH,
   GOOD_AGENT,
   type World,
+  agentRuns,
   checkoutDigest,
   installProgram,
   leftovers,
@@ -130,10 +131,10 @@ describe("treehouse as the pool of a run", () => {
   test("the container sees neither the leased worktree nor the pool", async () => {
     using world = treehouseWorld();
     await world.run(GOOD_AGENT, ["--lease", "auto"]);
-    const run = world.dockerCalls().find((call) => call.argv[0] === "run");
+    const [argv] = agentRuns(world);
     const [slot] = slots(world);
-    expect(run?.argv.join(" ")).not.toContain(slot?.path ?? "?");
-    expect(run?.argv.join(" ")).not.toContain(join(world.state, "worktrees"));
+    expect(argv?.join(" ")).not.toContain(slot?.path ?? "?");
+    expect(argv?.join(" ")).not.toContain(join(world.state, "worktrees"));
   });
 });
 
@@ -213,7 +214,7 @@ describe("a treehouse that misbehaves", () => {
       stage: "lease",
       code: "lease-failed",
     });
-    expect(world.dockerCalls().some((call) => call.argv[0] === "run")).toBe(false);
+    expect(agentRuns(world)).toEqual([]);
     expect(checkoutDigest(other)).toBe(before);
     // treehouse cannot take it back: it looks for our commit in the other clone. A person is told what to type.
     expect(held(world)).toHaveLength(1);
@@ -237,7 +238,7 @@ describe("a treehouse that misbehaves", () => {
       failure: { stage: "lease", code: "lease-failed" },
     });
     expect(run?.failure?.message).toMatch(says);
-    expect(world.dockerCalls().some((call) => call.argv[0] === "run")).toBe(false);
+    expect(agentRuns(world)).toEqual([]);
     expect(checkoutDigest(world)).toBe(before);
     expect(held(world)).toEqual([]);
     expect(leftovers(world)).toEqual([]);

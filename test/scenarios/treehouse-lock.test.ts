@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { IN_A_HURRY } from "../rig/clock.ts";
 import { leaseWorld, quiet, runArgs } from "../rig/effects.ts";
 import { ending, succeed } from "../rig/lifecycle.ts";
-import { type World, checkoutDigest, leftovers, runsOf } from "../rig/world.ts";
+import { type World, agentRuns, checkoutDigest, leftovers, runsOf } from "../rig/world.ts";
 
 function setTreehouse(world: World, faults: Readonly<Record<string, unknown>>): void {
   writeFileSync(join(world.bin, "treehouse.faults.json"), JSON.stringify(faults));
@@ -24,7 +24,7 @@ describe.concurrent("a treehouse that waits for its lock for ever", () => {
     const [run] = await runsOf(world);
     expect(run?.failure).toMatchObject({ stage: "lease", code: "lease-failed" });
     await quiet(world);
-    expect(world.dockerCalls().some(({ argv }) => argv[0] === "run")).toBe(false);
+    expect(agentRuns(world)).toEqual([]);
     expect(checkoutDigest(world)).toBe(before);
     expect(leftovers(world)).toEqual([]);
     setTreehouse(world, {});

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { HostEnvironment } from "../../core/environment.ts";
@@ -15,14 +16,22 @@ import { runDirectories } from "../paths.ts";
  */
 const KINDS: readonly EngineKind[] = ["docker", "podman"];
 
-/** To be called before a container is started; may be called again. */
-export async function markEngine(env: HostEnvironment, kind: EngineKind): Promise<void> {
+/**
+ * To be called before a container is started; may be called again. Where there is no state directory none is made: then
+ * there is no place for marks either, and the engine counts as one that may hold something.
+ */
+export async function markEngine(
+  env: HostEnvironment,
+  kind: EngineKind,
+): Promise<"marked" | "no place"> {
+  if (!existsSync(env.stateDir)) return "no place";
   const owner = ownerOf(process.pid, env.hostname);
   const place = placeOf(env, kind);
   await mkdir(place, { recursive: true, mode: 0o700 });
   await writeFile(join(place, `${owner.pid}-${owner.startTime}`), JSON.stringify(owner), {
     mode: 0o600,
   });
+  return "marked";
 }
 
 /**

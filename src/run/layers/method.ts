@@ -99,7 +99,7 @@ async function overlayVerdict(request: MethodRequest): Promise<Result<TrialVerdi
   if (facts.rights === "rootless")
     return ok({ is: "refused", why: `${engine.name} without root's rights mounts none` });
   const directory = trialsPlace(request.stateDir);
-  await ensurePrivateDirectory(request.stateDir);
+  await mkdir(request.stateDir, { recursive: true, mode: 0o700 });
   // Not with its parents: then a read-only file system would be told as a directory that is not there.
   await mkdir(directory, { mode: 0o700 }).catch(unlessThere);
   const remembered = join(directory, `${await keyOf(request)}.json`);

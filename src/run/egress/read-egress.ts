@@ -16,7 +16,8 @@ export function egressTail(path: string) {
 /** All of it, as far as it is there. */
 export async function readEgress(path: string): Promise<readonly EgressEntry[]> {
   await using tail = egressTail(path);
-  return tail.more();
+  // Awaited here: it would be closed before it has read anything.
+  return await tail.more();
 }
 
 /** A line that says that something is missing is no entry. */

@@ -33,6 +33,7 @@ export async function removeRemains(
   for (const directory of [join(env.stateDir, "locks"), slotDirectory(env.stateDir)])
     await sweepLocks(directory, env.hostname);
   await removeSetupDrafts(env);
+  await removeHalves(join(env.stateDir, "compile-cache"));
   for (const runId of await runDirectories(env.stateDir)) {
     const paths = runPaths(env.stateDir, runId);
     // Asked for every run there ever was, so it does not wait for each answer.

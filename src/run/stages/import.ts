@@ -12,7 +12,6 @@ import { createRef, deleteRef, readRef, transferObjects } from "../../git/publis
 import { type Quarantine, makeQuarantine } from "../../git/quarantine.ts";
 import { refuseTreeSize } from "../../git/refuse-tree.ts";
 import { rebuild } from "../import/rebuild.ts";
-import { removeLater } from "../house/remove-later.ts";
 import type { RunPaths } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
@@ -56,7 +55,7 @@ export const importStage: Stage<Input, Imported> = {
     const walked = await refuseTreeSize(quarantine.value.git, tip);
     if (!walked.ok) return walked;
     const published = await publish(services, quarantine.value, { input, tip, changes });
-    if (published.ok) await removeLater(services, [services.paths.quarantine]);
+    if (published.ok) await removeTree(services.paths.quarantine);
     return published;
   },
   async observe(services, { runId, collected }) {

@@ -33,7 +33,9 @@ export async function removeRemains(
   for (const directory of [join(env.stateDir, "locks"), slotDirectory(env.stateDir)])
     await sweepLocks(directory, env.hostname);
   await removeSetupDrafts(env);
-  await removeHalves(join(env.stateDir, "compile-cache"));
+  for (const name of ["compile-cache", "snapshot-trials"])
+    await removeHalves(join(env.stateDir, name));
+  await removeLayerHalves(join(env.stateDir, "layers"), 0);
   for (const runId of await runDirectories(env.stateDir)) {
     const paths = runPaths(env.stateDir, runId);
     // Asked for every run there ever was, so it does not wait for each answer.
@@ -70,6 +72,17 @@ async function removeHalves(directory: string): Promise<void> {
   for (const name of namesIn(directory)) {
     if (name.endsWith(".tmp")) await rm(join(directory, name), { force: true });
     if (name === "patches") await removeHalves(join(directory, name));
+  }
+}
+
+/** Of repositories, kinds, slots and their users; not of what a slot holds. */
+async function removeLayerHalves(directory: string, depth: number): Promise<void> {
+  for (const name of namesIn(directory)) {
+    const path = join(directory, name);
+    if (name.endsWith(".tmp")) await rm(path, { force: true });
+    else if (depth < 3 || name === "users") {
+      if (depth < 4) await removeLayerHalves(path, depth + 1);
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { isRunning } from "../process/owner.ts";
 
 /**
  * Replaces a file as one step that survives a crash: afterwards it holds the old bytes or the new ones.
@@ -28,6 +29,12 @@ export async function writeAtomic(
     throw error;
   }
   await syncDirectory(dirname(path));
+}
+
+/** Whether a name is that of an unfinished file whose writer is gone. */
+export function isAbandoned(name: string): boolean {
+  const writer = /\.(\d{1,10})\.tmp$/.exec(name)?.[1];
+  return writer !== undefined && !isRunning(Number(writer));
 }
 
 /** Makes a rename or a new file in the directory durable. */

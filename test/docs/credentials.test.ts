@@ -17,7 +17,7 @@ const SWITCHES: FlagValues = {
   "setup.commands": ["npm ci"],
   "cache.directories": [".npm"],
   "gateway.server_tools": ["web_search"],
-  "network.allow_hosts": ["registry.npmjs.org"],
+  "network.allow_hosts": ["packages.example.org"],
 };
 
 function exposed(mode: NetworkMode, flags: FlagValues): Exposure {

@@ -14,13 +14,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type BaseTree, isWhole, moveTree, writeTree } from "../../src/git/base-tree.ts";
 import { type SampleRepository, sampleRepository } from "../lease/sample-repository.ts";
+import { CONTAINER_USER } from "./container-user.ts";
 import { plumbingIn } from "./plumbing.ts";
-
-/** Another user than the one who runs the tests, where that can be given files to. */
-const OWNER =
-  process.getuid?.() === 0
-    ? { uid: 1000, gid: 1000 }
-    : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 
 function treeIn(repository: SampleRepository, name = "tree"): BaseTree {
   const directory = join(repository.home, name);
@@ -32,7 +27,7 @@ function treeIn(repository: SampleRepository, name = "tree"): BaseTree {
     index: join(directory, "index"),
     gitDir: join(directory, "git"),
     objectsDir: join(repository.topLevel, ".git/objects"),
-    owner: OWNER,
+    owner: CONTAINER_USER,
   };
 }
 

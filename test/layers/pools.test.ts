@@ -15,11 +15,7 @@ import { openPrincipal } from "../../src/git/principal.ts";
 import { provideLayers } from "../../src/run/layers/provide.ts";
 import type { RunServices } from "../../src/run/services.ts";
 import { type SampleRepository, sampleRepository } from "../lease/sample-repository.ts";
-
-const OWNER =
-  process.getuid?.() === 0
-    ? { uid: 1000, gid: 1000 }
-    : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+import { CONTAINER_USER } from "../git/container-user.ts";
 
 /** Takes layers as runs do, each with a directory that stands for its snapshot. */
 async function layersOf(repository: SampleRepository) {
@@ -44,7 +40,7 @@ async function layersOf(repository: SampleRepository) {
       const provided = await provideLayers(services, {
         base: at.base,
         kept: at.kept ?? at.base,
-        owner: OWNER,
+        owner: CONTAINER_USER,
         method: at.method ?? "overlay",
         workspace: join(root, "workspace"),
         ownStore: join(root, "base.git"),
@@ -198,7 +194,7 @@ describe("the files under a snapshot", () => {
     const [a, b] = await Promise.all([layers.take("a", { base }), layers.take("b", { base })]);
     expect(a.lower).toEqual(b.lower);
     expect(numbersIn(join(layers.place, "trees"))).toEqual(["1"]);
-    expect(statSync(join(a.lower?.[0] ?? "", "README.md")).uid).toBe(OWNER.uid);
+    expect(statSync(join(a.lower?.[0] ?? "", "README.md")).uid).toBe(CONTAINER_USER.uid);
   });
 
   test("never change while a snapshot uses them; afterwards they move to the next base", async () => {

@@ -12,6 +12,7 @@ import {
   letMountOverlays,
   makeWorld,
 } from "../rig/world.ts";
+import { AGENT_WITH_MADE } from "../rig/setup-agent.ts";
 
 const INSTALL =
   "mkdir -p node_modules/dep && cp package.json node_modules/dep/ && ln -s dep node_modules/alias";
@@ -75,9 +76,7 @@ ${ASSIGNED_AGENT}`;
 
   test("is copied where the base has something at its place", async () => {
     using world = project();
-    const agent = `${GOOD_AGENT}
-if [ "$id" = T1 ]; then printf 'ours\\n' > made.txt; git add -f made.txt; git -c user.name=A -c user.email=a@b.invalid commit -q -m Part; else test "$(cat made.txt)" = ours; fi`;
-    const ended = await world.run(`set -e\n${agent}`, [
+    const ended = await world.run(`set -e\n${AGENT_WITH_MADE}`, [
       "--setup",
       "echo setup > made.txt",
       "--max-tasks",

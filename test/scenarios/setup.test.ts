@@ -11,6 +11,7 @@ import {
   makeWorld,
   runsOf,
 } from "../rig/world.ts";
+import { AGENT_WITH_MADE } from "../rig/setup-agent.ts";
 
 /** Makes what a package manager would: a directory that Git ignores, and a link in it. */
 const INSTALL =
@@ -269,9 +270,7 @@ rm -rf "${world.state}"/setup/*/results`;
 test("a base that has a file of its own where setup made one keeps it", async () => {
   using world = makeWorld();
   project(world);
-  const agent = `${GOOD_AGENT}
-if [ "$id" = T1 ]; then printf 'ours\\n' > made.txt; git add -f made.txt; git -c user.name=A -c user.email=a@b.invalid commit -q -m Part; else test "$(cat made.txt)" = ours; fi`;
-  const ended = await world.run(`set -e\n${agent}`, [
+  const ended = await world.run(`set -e\n${AGENT_WITH_MADE}`, [
     "--setup",
     "echo setup > made.txt",
     "--max-tasks",

@@ -3,6 +3,7 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { sweepLocks } from "../../files/lock-file.ts";
 import { removeTree } from "../../files/remove-tree.ts";
+import { isAbandoned } from "../../files/write-atomic.ts";
 import { removeLater } from "../house/remove-later.ts";
 import { type RunPaths, runDirectories, runPaths } from "../paths.ts";
 import { slotDirectory } from "../container/host-slots.ts";
@@ -33,9 +34,8 @@ export async function removeRemains(
   for (const directory of [join(env.stateDir, "locks"), slotDirectory(env.stateDir)])
     await sweepLocks(directory, env.hostname);
   await removeSetupDrafts(env);
-  for (const name of ["compile-cache", "snapshot-trials"])
-    await removeHalves(join(env.stateDir, name));
-  await removeLayerHalves(join(env.stateDir, "layers"), 0);
+  for (const name of ["compile-cache", "snapshot-trials", "layers"])
+    await removeHalves(join(env.stateDir, name), SHARED);
   for (const runId of await runDirectories(env.stateDir)) {
     const paths = runPaths(env.stateDir, runId);
     // Asked for every run there ever was, so it does not wait for each answer.
@@ -48,7 +48,7 @@ export async function removeRemains(
     );
     await settleArtifacts(paths);
     for (const directory of [paths.root, paths.artifacts, paths.salvage])
-      await removeHalves(directory);
+      await removeHalves(directory, RECORD);
     await sweepLocks(paths.root, env.hostname);
     if (had) done.push(`Removed what run ${runId} had left half done.`);
   }
@@ -67,22 +67,26 @@ async function settleArtifacts(paths: RunPaths): Promise<void> {
   else await rename(fresh, paths.artifacts);
 }
 
-/** Left by `writeAtomic`; the file of the right name is whole, or was never there. */
-async function removeHalves(directory: string): Promise<void> {
-  for (const name of namesIn(directory)) {
-    if (name.endsWith(".tmp")) await rm(join(directory, name), { force: true });
-    if (name === "patches") await removeHalves(join(directory, name));
-  }
+interface Halves {
+  readonly isLeft: (name: string) => boolean;
+  /** Directories that are looked into. */
+  readonly into: RegExp;
 }
 
-/** Of repositories, kinds, slots and their users; not of what a slot holds. */
-async function removeLayerHalves(directory: string, depth: number): Promise<void> {
+/** Of a run that nobody works on. */
+const RECORD: Halves = { isLeft: (name) => name.endsWith(".tmp"), into: /^patches$/ };
+/** Of all runs: others may be writing there now. Of layers the slots and their users, not what a slot holds. */
+const SHARED: Halves = {
+  isLeft: isAbandoned,
+  into: /^(?:[0-9a-f]{12}|stores|trees|let-in|\d{1,4}|users)$/,
+};
+
+/** Left by `writeAtomic`; the file of the right name is whole, or was never there. */
+async function removeHalves(directory: string, halves: Halves): Promise<void> {
   for (const name of namesIn(directory)) {
     const path = join(directory, name);
-    if (name.endsWith(".tmp")) await rm(path, { force: true });
-    else if (depth < 3 || name === "users") {
-      if (depth < 4) await removeLayerHalves(path, depth + 1);
-    }
+    if (halves.isLeft(name)) await rm(path, { force: true });
+    else if (halves.into.test(name)) await removeHalves(path, halves);
   }
 }
 

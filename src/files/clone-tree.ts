@@ -1,7 +1,6 @@
 import {
   constants,
   copyFileSync,
-  lchownSync,
   mkdirSync,
   readdirSync,
   readlinkSync,
@@ -12,32 +11,18 @@ const SLASH = Buffer.from("/");
 
 /**
  * Clones a tree of our own, of files, directories and links, into an empty directory: the files share their blocks on
- * the disk until one of two changes. Modes are kept, times are not.
+ * the disk until one of two changes. Modes are kept, owners and times are not.
  *
- * @param owner who all of it is given to, as far as it is not theirs.
  * @throws where the file system cannot clone, or the two are not on the same one.
  */
-export function cloneTree(
-  from: string,
-  to: string,
-  owner: { readonly uid: number; readonly gid: number },
-): void {
-  cloneInto(Buffer.from(from), Buffer.from(to), owner);
-}
-
-function cloneInto(
-  from: Buffer,
-  to: Buffer,
-  owner: { readonly uid: number; readonly gid: number },
-): void {
-  const isGiven = process.getuid?.() !== owner.uid || process.getgid?.() !== owner.gid;
+export function cloneTree(from: string | Buffer, to: string | Buffer): void {
   // Names in a repository need not be UTF-8, so they are bytes.
   for (const entry of readdirSync(from, { encoding: "buffer", withFileTypes: true })) {
-    const source = Buffer.concat([from, SLASH, entry.name]);
-    const target = Buffer.concat([to, SLASH, entry.name]);
+    const source = Buffer.concat([Buffer.from(from), SLASH, entry.name]);
+    const target = Buffer.concat([Buffer.from(to), SLASH, entry.name]);
     if (entry.isDirectory()) {
       mkdirSync(target, { mode: 0o755 });
-      cloneInto(source, target, owner);
+      cloneTree(source, target);
     } else if (entry.isSymbolicLink())
       symlinkSync(readlinkSync(source, { encoding: "buffer" }), target);
     else {
@@ -45,6 +30,5 @@ function cloneInto(
       // oxlint-disable-next-line no-bitwise -- flags
       copyFileSync(source, target, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
     }
-    if (isGiven) lchownSync(target, owner.uid, owner.gid);
   }
 }

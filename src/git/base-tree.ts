@@ -1,21 +1,22 @@
-import { lchownSync, lstatSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Failure } from "../core/failures.ts";
 import { DEADLINES } from "../core/limits.ts";
 import { type Result, err, ok } from "../core/result.ts";
-import { giveTo } from "../files/ownership.ts";
+import { type FileOwner, settleEntry, settleTree } from "../files/ownership.ts";
 import { removeTree } from "../files/remove-tree.ts";
 import { type GitMaker, initBare } from "./base-store.ts";
 import { type Git, gitFailure, gitOutput, sealedGit } from "./git.ts";
 
 const ATTRIBUTES = /(?:^|\/)\.gitattributes$/;
 
-/** Uid and gid, as in chown(2). */
-export interface TreeOwner {
-  readonly uid: number;
-  readonly gid: number;
-}
+/**
+ * How much older files are made than they are. Git looks again and again into what is as young as the index, since a
+ * change in that very second would leave the same time behind ("racy-git.txt" of Git's documentation); `git add` writes
+ * all of it anew.
+ */
+const DATED_BACK_SECONDS = 2;
 
 /**
  * The files of a commit, written by plumbing: an index of our own, no hooks, filters or drivers. What attributes say
@@ -30,7 +31,7 @@ export interface BaseTree extends GitMaker {
   readonly gitDir: string;
   /** Where the commits and their files are: absolute object directory of the principal's. Only read. */
   readonly objectsDir: string;
-  readonly owner: TreeOwner | "as-written";
+  readonly owner: FileOwner | "as-written";
 }
 
 /** Writes all files of a commit anew. What is there goes first, so it may be called again after a crash. */
@@ -46,9 +47,7 @@ export async function writeTree(tree: BaseTree, commit: string): Promise<Result<
   const git = await initBare(tree, tree.gitDir);
   if (!git.ok) return git;
   const written = await inTree(tree, git.value, ["read-tree", "--reset", "-u", commit]);
-  if (!written.ok) return written;
-  if (tree.owner !== "as-written") giveTo(tree.files, tree.owner);
-  return refresh(tree, git.value);
+  return written.ok ? settleIn(tree, git.value) : written;
 }
 
 /**
@@ -71,7 +70,7 @@ export async function moveTree(
   }
   const moved = await inTree(tree, git, ["read-tree", "-m", "-u", from, to]);
   if (!moved.ok) return moved;
-  if (giveChanged(tree, changed.value) > 0) {
+  if (settleChanged(tree, changed.value) > 0) {
     const refreshed = await refresh(tree, git);
     if (!refreshed.ok) return refreshed;
   }
@@ -92,12 +91,17 @@ export async function isWhole(tree: BaseTree, commit: string): Promise<boolean> 
 }
 
 /**
- * Lets the index learn the times of files that were put in another's place, by reading them. Only with owner and times
- * final can the index tell changed files from unchanged ones.
+ * Gives files that were put in another's place their owner and their times, and lets the index learn these. Only when
+ * both are final can the index tell changed files from unchanged ones.
  */
-export async function learnTimes(tree: BaseTree): Promise<Result<void, Failure>> {
+export async function settle(tree: BaseTree): Promise<Result<void, Failure>> {
   const git = await initBare(tree, tree.gitDir);
-  return git.ok ? refresh(tree, git.value) : git;
+  return git.ok ? settleIn(tree, git.value) : git;
+}
+
+async function settleIn(tree: BaseTree, git: Git): Promise<Result<void, Failure>> {
+  settleTree(tree.files, settledAs(tree));
+  return refresh(tree, git);
 }
 
 async function refresh(tree: BaseTree, git: Git): Promise<Result<void, Failure>> {
@@ -149,34 +153,32 @@ async function changedPaths(
 }
 
 /**
- * Gives the container's user what was just written, and the directories that were made for it. What the new commit does
- * not have is not looked for: a link may be where its directory was, and lead anywhere.
+ * Gives the container's user what was just written, and the directories that were made for it, and dates the files. What
+ * the new commit does not have is not looked for: a link may be where its directory was, and lead anywhere.
  *
- * @returns how many changed hands.
+ * @returns how many were looked at.
  */
-function giveChanged(tree: BaseTree, changed: readonly ChangedPath[]): number {
+function settleChanged(tree: BaseTree, changed: readonly ChangedPath[]): number {
+  const settled = settledAs(tree);
   const seen = new Set<string>();
-  let given = 0;
   for (const { isGone, path } of changed) {
     if (isGone) continue;
     for (let part = path; part !== "" && !seen.has(part); part = parentOf(part)) {
       seen.add(part);
-      if (giveOne(Buffer.from(part, "latin1"), tree)) given += 1;
+      const file = Buffer.concat([Buffer.from(`${tree.files}/`), Buffer.from(part, "latin1")]);
+      settleEntry(file, lstatSync(file), settled);
     }
   }
-  return given;
+  return seen.size;
 }
 
 function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
-function giveOne(path: Buffer, tree: BaseTree): boolean {
-  if (tree.owner === "as-written") return false;
-  const { uid, gid } = tree.owner;
-  const file = Buffer.concat([Buffer.from(`${tree.files}/`), path]);
-  const stat = lstatSync(file);
-  if (stat.uid === uid && stat.gid === gid) return false;
-  lchownSync(file, uid, gid);
-  return true;
+function settledAs({ owner }: BaseTree): { owner: FileOwner | undefined; time: number } {
+  return {
+    owner: owner === "as-written" ? undefined : owner,
+    time: Math.floor(Date.now() / 1000) - DATED_BACK_SECONDS,
+  };
 }

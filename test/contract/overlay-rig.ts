@@ -72,6 +72,9 @@ export function makeLayers(client: Client, suffix = ""): Layers {
     spec: (script, changes) => specOf({ root, stateId, script, client }, changes),
     async run(script, changes) {
       give(root);
+      // The kernel mounts no work directory twice that was mounted as volatile.
+      rmSync(at("work"), { recursive: true });
+      mkdirSync(at("work"));
       const chunks: Buffer[] = [];
       const sink = { onOutput: (_: string, chunk: Buffer) => void chunks.push(chunk) };
       const end = await layers.engine.run(layers.spec(script, changes), sink, {});

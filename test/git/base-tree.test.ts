@@ -139,6 +139,26 @@ describe("the files of a base, moved from one commit to another", () => {
     ).toEqual(["d1/f1"]);
   });
 
+  test("are older than the index by the clock's second, so that Git looks into none of them again", async () => {
+    const repository = sampleRepository();
+    const from = commit(repository, { a: "1", "b/c": "2", "d@": "a" });
+    const to = commit(repository, { a: "3", "b/c": "2", "d@": "b", e: "4" });
+    const tree = treeIn(repository);
+    const young = () => {
+      const index = Math.floor(statSync(tree.index).mtimeMs / 1000);
+      return ["a", "b/c", "d", "e"].filter(
+        (name) =>
+          (lstatSync(join(tree.files, name), { throwIfNoEntry: false })?.mtimeMs ?? 0) >=
+          index * 1000,
+      );
+    };
+    await writeTree(tree, from);
+    expect(young()).toEqual([]);
+    await moveTree(tree, { from, to });
+    expect(young()).toEqual([]);
+    expect(notKnown(tree)).toBe("");
+  });
+
   test("no filter, hook or driver of anybody's runs", async () => {
     const repository = sampleRepository();
     const marker = join(repository.home, "marker");

@@ -13,6 +13,7 @@ import { treeSizeBytes } from "../../files/tree-size.ts";
 import { startClocks } from "../container/clocks.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
 import { containerSpec } from "../container/container.ts";
+import { openerOf, renewOverlayWork } from "../container/overlay-work.ts";
 import { readLayers } from "../layers/layers.ts";
 import { attempt, record } from "../drive.ts";
 import { parseManifest } from "../artifacts/manifest.ts";
@@ -79,12 +80,14 @@ async function exportAgain(services: RunServices, spec: RunSpec): Promise<Result
   await removeTree(paths.outbox);
   await mkdir(paths.outbox, { mode: 0o700 });
   giveTo(paths.outbox, spec.container);
-  const container = containerSpec(spec, paths, {
-    purpose: "salvage",
-    layers: await readLayers(paths),
-  });
+  const layers = await readLayers(paths);
+  const container = containerSpec(spec, paths, { purpose: "salvage", layers });
   const removed = await engine.remove(container.name);
   if (!removed.ok) return removed;
+  if (layers.lower !== null) {
+    const renewed = await renewOverlayWork(engine, paths.overlayWork, () => openerOf(spec, paths));
+    if (!renewed.ok) return renewed;
+  }
   // Not the run's own signal: after Ctrl-C the work is still to be got out. A second Ctrl-C ends the process.
   using clocks = startClocks(
     { wallMs: DEADLINES.salvageMs, idleMs: DEADLINES.salvageMs },

@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
-import { chmod } from "node:fs/promises";
+import { chmod, mkdir } from "node:fs/promises";
+import { type Failure, fail } from "../../core/failures.ts";
+import { type Result, ok } from "../../core/result.ts";
 import type { RunSpec } from "../../core/run-spec.ts";
 import type { ContainerSpec, Engine } from "../../engine/port.ts";
 import { removeTree } from "../../files/remove-tree.ts";
@@ -32,6 +34,22 @@ export async function removeOverlayWork(
   await runBriefly(engine, container, new AbortController().signal);
   await removeTree(work).catch(() => undefined);
   return existsSync(work) ? "left" : "removed";
+}
+
+/**
+ * An empty work directory for another container over the layers of one that is proven gone. The kernel mounts none for a
+ * second time that was mounted as `volatile` before.
+ */
+export async function renewOverlayWork(
+  engine: Engine,
+  work: string,
+  opener: () => ContainerSpec,
+): Promise<Result<void, Failure>> {
+  const removed = await removeOverlayWork(engine, work, opener);
+  if (removed === "left")
+    return fail("container-failed", `The directory ${work} of an earlier container stays.`);
+  await mkdir(work);
+  return ok(undefined);
 }
 
 /**

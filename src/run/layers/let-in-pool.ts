@@ -13,7 +13,7 @@ import { errnoOf } from "../../core/errno.ts";
 import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { removeTree } from "../../files/remove-tree.ts";
-import type { TreeOwner } from "../../git/base-tree.ts";
+import type { FileOwner } from "../../files/ownership.ts";
 import { bootId } from "../../process/owner.ts";
 import { type Looked, lookAt } from "./file-state.ts";
 import { type Slot, type SlotPool, fillSlot, newSlot, useSlot } from "./slots.ts";
@@ -76,7 +76,7 @@ export function judgedEarlier(
 export interface LetInRequest {
   readonly pool: SlotPool<LetInState>;
   readonly slots: readonly Slot<LetInState>[];
-  readonly owner: TreeOwner;
+  readonly owner: FileOwner;
   /** See `useSlot`. */
   readonly holder: string;
   readonly wanted: ReadonlyMap<string, WantedFile>;
@@ -135,7 +135,7 @@ function filesOf({ directory }: Slot<LetInState>): string {
   return join(directory, "files");
 }
 
-function isFit(state: LetInState | undefined, { uid, gid }: TreeOwner): state is LetInState {
+function isFit(state: LetInState | undefined, { uid, gid }: FileOwner): state is LetInState {
   return state?.uid === uid && state.gid === gid && state.boot === bootId();
 }
 
@@ -153,7 +153,7 @@ function isKept(kept: KeptFile | undefined, wanted: WantedFile | undefined): boo
 
 interface Move {
   readonly files: string;
-  readonly owner: TreeOwner;
+  readonly owner: FileOwner;
   readonly before: LetInState["files"];
   readonly wanted: LetInRequest["wanted"];
   readonly failed: Map<string, string>;
@@ -195,7 +195,7 @@ interface Take {
   readonly files: string;
   readonly path: string;
   readonly file: WantedFile;
-  readonly owner: TreeOwner;
+  readonly owner: FileOwner;
   /** Directories that are known to be there. */
   readonly made: Set<string>;
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Failure } from "../../core/failures.ts";
 import type { SnapshotMethod } from "../../core/run-spec.ts";
 import { type Result, ok } from "../../core/result.ts";
-import type { TreeOwner } from "../../git/base-tree.ts";
+import type { FileOwner } from "../../files/ownership.ts";
 import { IN_CONTAINER } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import type { Layers } from "./layers.ts";
@@ -15,7 +15,7 @@ export interface LayersRequest {
   readonly base: string;
   /** Where the user's branch is: histories are kept for what can be reached from it, never for an agent's branch. */
   readonly kept: string;
-  readonly owner: TreeOwner;
+  readonly owner: FileOwner;
   readonly method: SnapshotMethod;
   /** What the container will write to: a directory that is there now, and goes with the snapshot. */
   readonly workspace: string;

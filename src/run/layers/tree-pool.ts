@@ -2,13 +2,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import {
-  type BaseTree,
-  type TreeOwner,
-  isWhole,
-  moveTree,
-  rewriteTree,
-} from "../../git/base-tree.ts";
+import { type BaseTree, isWhole, moveTree, rewriteTree } from "../../git/base-tree.ts";
+import type { FileOwner } from "../../files/ownership.ts";
 import { bootId } from "../../process/owner.ts";
 import { type Slot, type SlotPool, fillSlot, newSlot, slotsOf, useSlot } from "./slots.ts";
 
@@ -33,7 +28,7 @@ function poolOf(directory: string): SlotPool<TreeState> {
 }
 
 export interface TreeRequest extends Pick<BaseTree, "program" | "env" | "objectsDir"> {
-  readonly owner: TreeOwner;
+  readonly owner: FileOwner;
   /** Of the repository's layers, whose lock the caller holds. */
   readonly directory: string;
   readonly commit: string;

@@ -2,7 +2,7 @@ import { copyFileSync, linkSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import type { TreeOwner } from "../../git/base-tree.ts";
+import type { FileOwner } from "../../files/ownership.ts";
 import { type Looked, lookAt } from "../layers/file-state.ts";
 import {
   CHANGED,
@@ -44,7 +44,7 @@ export interface LetIn {
  */
 export async function letIn(
   services: RunServices,
-  owner: TreeOwner,
+  owner: FileOwner,
   options: OverlayOptions,
 ): Promise<Result<LetIn, Failure>> {
   if (options.target.under.length > 0 && options.include.length > 0) {
@@ -77,7 +77,7 @@ export function keepAside(paths: readonly string[], tops: readonly string[], int
  */
 async function letInByLayer(
   services: RunServices,
-  owner: TreeOwner,
+  owner: FileOwner,
   options: OverlayOptions,
 ): Promise<Result<LetIn | undefined, Failure>> {
   const { env, principal } = services;

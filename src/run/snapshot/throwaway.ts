@@ -2,11 +2,11 @@ import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import { giveTo } from "../../files/ownership.ts";
+import { type FileOwner, giveTo } from "../../files/ownership.ts";
 import { cloneTree } from "../../files/clone-tree.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 import { writeAtomic } from "../../files/write-atomic.ts";
-import { type BaseTree, type TreeOwner, learnTimes, writeTree } from "../../git/base-tree.ts";
+import { type BaseTree, settle, writeTree } from "../../git/base-tree.ts";
 import { copyIndex, writeGitDirectory } from "../../git/snapshot-repository.ts";
 import type { Layers } from "../layers/layers.ts";
 import { type LayersRequest, provideLayers } from "../layers/provide.ts";
@@ -94,15 +94,15 @@ async function fill(
   request: Pick<ThrowawayRequest<unknown>, "places" | "base" | "owner" | "method">,
   tree: ProvidedTree | undefined,
 ): Promise<Result<void, Failure>> {
-  const { places, owner, base } = request;
+  const { places, base } = request;
   if (tree === undefined) return withTree(services, request, (own) => writeTree(own, base));
   await copyIndex(tree.index, places.index);
   if (request.method === "overlay") {
     await mkdir(places.overlayWork);
     return ok(undefined);
   }
-  cloneTree(tree.files, places.workspace, owner);
-  return withTree(services, request, learnTimes);
+  cloneTree(tree.files, places.workspace);
+  return withTree(services, request, settle);
 }
 
 /** Acts on the snapshot's own files as on a base's. */
@@ -129,7 +129,7 @@ async function withTree(
 }
 
 /** A passwd and a group with the container's user, so that programs find one. */
-export async function writeAccounts(directory: string, { uid, gid }: TreeOwner): Promise<void> {
+export async function writeAccounts(directory: string, { uid, gid }: FileOwner): Promise<void> {
   const passwd = [
     "root:x:0:0:root:/:/sbin/nologin",
     `guardloop:x:${uid}:${gid}:guardloop:${IN_CONTAINER.home}:/bin/sh`,

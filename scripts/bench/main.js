@@ -75,7 +75,7 @@ async function measure(name) {
     parallel: () =>
       parallel(place, { ...given, runs: 8, files: middle, repetitions: Math.min(3, repetitions) }),
     startup: () => startup(place, { ...given, repetitions: 3 * repetitions }),
-    memory: () => memory(place, { ...given, megabytes: [5, 500] }),
+    memory: () => memory(place, { ...given, megabytes: [50, 500, 1500] }),
     history: () => ofManyRuns(place, { ...given, runs: options.runs }),
     gateway: () => gateway(place),
   };

@@ -44,7 +44,7 @@ export async function agentRecorder(services: RunServices, spec: RunSpec) {
   const inOneGo = (work: () => void): void => {
     at = services.now().toISOString();
     work();
-    if (recorded.length > 0) events.add(Buffer.from(recorded.join("")));
+    if (recorded.length > 0) events.add(recorded.join(""));
     recorded = [];
   };
   const take = (stream: "stdout" | "stderr", clean: Buffer): void => {

@@ -39,26 +39,27 @@ export function boundedLog(options: BoundedLogOptions) {
     }
     pump = undefined;
   };
-  const enqueue = (bytes: Buffer): void => {
+  const enqueue = (bytes: Buffer | string): void => {
     queue.add(bytes);
     pump ??= work();
   };
   const markDropped = (): void => {
-    if (unmarked > 0) enqueue(Buffer.from(options.mark.line({ why: "slow", bytes: unmarked })));
+    if (unmarked > 0) enqueue(options.mark.line({ why: "slow", bytes: unmarked }));
     unmarked = 0;
   };
   // An empty log is there as well, and a disk in trouble is known from the start.
-  enqueue(Buffer.alloc(0));
+  enqueue("");
   return {
     /** Whole lines where the log's readers need whole lines. Returns at once. */
-    add(bytes: Buffer): void {
-      if (queue.bytes() + bytes.length > QUEUE_BYTES) {
-        unmarked += bytes.length;
-        dropped += bytes.length;
+    add(output: Buffer | string): void {
+      const length = Buffer.byteLength(output);
+      if (queue.bytes() + length > QUEUE_BYTES) {
+        unmarked += length;
+        dropped += length;
         return;
       }
       markDropped();
-      enqueue(bytes);
+      enqueue(output);
     },
     /** Everything is on disk, or the disk is given up. */
     async settle(): Promise<void> {

@@ -1,7 +1,9 @@
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import type { CutMark } from "./cut-mark.ts";
 
-const COPY_BYTES = 1024 * 1024;
+const COPY_BYTES = 256 * 1024;
+/** How far from where a log is to be cut a line end is looked for. */
+const NEAR_BYTES = 1024 * 1024;
 const LINE_FEED = 0x0a;
 
 export interface LogFileOptions {
@@ -89,11 +91,13 @@ async function copy(
   to: LogHandle,
   range: { readonly start: number; readonly end: number },
 ): Promise<void> {
+  // One for all of it: the collector looks seldom at what lies outside of its heap.
+  const buffer = Buffer.allocUnsafeSlow(COPY_BYTES);
   for (let at = range.start; at < range.end;) {
-    const bytes = await readAt(from, at, Math.min(at + COPY_BYTES, range.end));
-    if (bytes.length === 0) return;
-    await to.appendFile(bytes);
-    at += bytes.length;
+    const { bytesRead } = await from.read(buffer, 0, Math.min(COPY_BYTES, range.end - at), at);
+    if (bytesRead === 0) return;
+    await to.appendFile(buffer.subarray(0, bytesRead));
+    at += bytesRead;
   }
 }
 
@@ -105,13 +109,13 @@ async function readAt(from: LogHandle, start: number, end: number): Promise<Buff
 
 /** Behind the last line end before `end`; `end` itself where none is near. */
 async function lineEnd(from: LogHandle, end: number): Promise<number> {
-  const start = Math.max(0, end - COPY_BYTES);
+  const start = Math.max(0, end - NEAR_BYTES);
   const at = (await readAt(from, start, end)).lastIndexOf(LINE_FEED);
   return at === -1 ? end : start + at + 1;
 }
 
 /** Behind the first line end from `start`; `start` itself where none is near. */
 async function lineStart(from: LogHandle, start: number, size: number): Promise<number> {
-  const at = (await readAt(from, start, Math.min(size, start + COPY_BYTES))).indexOf(LINE_FEED);
+  const at = (await readAt(from, start, Math.min(size, start + NEAR_BYTES))).indexOf(LINE_FEED);
   return at === -1 ? start : start + at + 1;
 }

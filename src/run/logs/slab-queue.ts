@@ -24,12 +24,14 @@ export function slabQueue() {
   return {
     /** Of everything that was added and not released. */
     bytes: (): number => bytes,
-    /** What is added together comes out together, with what was added before and after. */
-    add(added: Uint8Array): void {
-      const slab = slabFor(added.length);
-      slab.buffer.set(added, slab.used);
-      slab.used += added.length;
-      bytes += added.length;
+    /** What is added together comes out together, with what was added before and after. Text becomes UTF-8. */
+    add(added: Uint8Array | string): void {
+      const length = Buffer.byteLength(added);
+      const slab = slabFor(length);
+      if (typeof added === "string") slab.buffer.write(added, slab.used);
+      else slab.buffer.set(added, slab.used);
+      slab.used += length;
+      bytes += length;
     },
     /** The oldest that waits; undefined when nothing does. To be released. */
     take(): Buffer | undefined {

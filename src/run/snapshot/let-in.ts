@@ -24,7 +24,7 @@ import {
   type OverlayReport,
   UNREADABLE,
   type Verdict,
-  candidates,
+  allCandidates,
   copyInto,
   copyOverlay,
   judgeContent,
@@ -169,10 +169,10 @@ async function judgeAll(
     remembered,
   };
   const taken = new Set<string>();
-  for (const from of options.sources) {
-    const listed = await candidates(options, from);
-    if (!listed.ok) return listed;
-    for (const path of listed.value) {
+  const sources = await allCandidates(options);
+  if (!sources.ok) return sources;
+  for (const { from, paths } of sources.value)
+    for (const path of paths) {
       const name = byName(path);
       const file = name.standing === "final" ? undefined : lookAt(join(from, path));
       const verdict = await verdictOf({ from, path, name, file, known, remembered });
@@ -189,7 +189,6 @@ async function judgeAll(
         judged.rules.set(path, rule);
       }
     }
-  }
   return ok(judged);
 }
 

@@ -72,10 +72,10 @@ export async function copyOverlay(
   const keptOut: OverlayReport["keptOut"][number][] = [];
   const taken = new Set<string>();
   const byName = namesJudge(options.include);
-  for (const from of options.sources) {
-    const listed = await candidates(options, from);
-    if (!listed.ok) return listed;
-    for (const path of listed.value) {
+  const sources = await allCandidates(options);
+  if (!sources.ok) return sources;
+  for (const { from, paths } of sources.value)
+    for (const path of paths) {
       const verdict = await judge(byName, from, path);
       if (verdict.kind !== "in" || taken.has(path)) {
         const rule = verdict.kind === "in" ? "came from another work tree already" : verdict.rule;
@@ -90,7 +90,6 @@ export async function copyOverlay(
       taken.add(path);
       copied.push({ path, from, rule: verdict.rule });
     }
-  }
   return ok({ copied, keptOut });
 }
 
@@ -107,8 +106,24 @@ export async function judgeOverlay(
   return ok(judged);
 }
 
+/** Those of every source, in the order of the sources; each is looked through while the others are. */
+export async function allCandidates(
+  options: OverlayOptions,
+): Promise<
+  Result<readonly { readonly from: string; readonly paths: readonly string[] }[], Failure>
+> {
+  const listed = await Promise.all(options.sources.map((from) => candidates(options, from)));
+  const found: { readonly from: string; readonly paths: readonly string[] }[] = [];
+  for (const [index, from] of options.sources.entries()) {
+    const paths = listed[index];
+    if (paths?.ok === false) return paths;
+    found.push({ from, paths: paths?.value ?? [] });
+  }
+  return ok(found);
+}
+
 /** Untracked and ignored paths. Without a rule that could match inside, whole directories stand for their files. */
-export async function candidates(
+async function candidates(
   options: Rules,
   from: string,
 ): Promise<Result<readonly string[], Failure>> {

@@ -22,7 +22,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { mountsIn, withOverlays } from "./scripted-mounts.js";
+import { letMountAgain, mountsIn, withOverlays } from "./scripted-mounts.js";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const program = basename(process.argv[1], ".js");
@@ -566,6 +566,7 @@ function runFaultScript(onHost, outbox) {
     BASE_STORE: onHost("/guardloop/base.git"),
     FAULTS: faultsFile,
   };
+  letMountAgain(given);
   const [first, ...rest] = withOverlays(given, ["sh", "-ec", faults.afterScript]);
   try {
     execFileSync(first, rest, { cwd: outbox, env, stdio: "inherit" });

@@ -1,5 +1,5 @@
 // How the scripted engine reads the mounts of a container, and stands overlays up on the host.
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -34,6 +34,14 @@ export function withOverlays(given, command) {
   const pairs = overlays.flatMap(({ options, source }) => [options, source]);
   const namespace = ["unshare", "--mount", "--propagation=private"];
   return [...namespace, "sh", "-ec", script, "sh", store, ...pairs, "--", ...command];
+}
+
+/** The kernel mounts no work directory twice that was mounted as volatile: for another look at what a container left. */
+export function letMountAgain(given) {
+  for (const { options } of Object.values(given)) {
+    const work = /(?:^|,)workdir=([^,]+)/.exec(options ?? "")?.[1];
+    if (work !== undefined) rmSync(join(work, "work"), { recursive: true, force: true });
+  }
 }
 
 /** The engine reads `--mount` as one CSV record: a field with a comma or a quote is quoted, quotes are doubled. */

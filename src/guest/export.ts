@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { ARTIFACT, type Manifest } from "../core/artifacts.ts";
 import type { AgentReport } from "./agent.ts";
@@ -36,9 +36,9 @@ type Source =
  */
 export async function exportWork(context: ExportContext): Promise<Manifest> {
   const { job, say } = context;
-  await makeReadable(job.paths.artifacts);
-  await rm(join(job.paths.artifacts, ARTIFACT.manifest), { recursive: true, force: true });
-  const head = await readHead(job.paths.workspace);
+  makeReadable(job.paths.artifacts);
+  rmSync(join(job.paths.artifacts, ARTIFACT.manifest), { recursive: true, force: true });
+  const head = readHead(job.paths.workspace);
   if (!head.ok) return exportFrom(context, { kind: "files", reason: head.error });
   try {
     return await exportFrom(context, { kind: "head", commit: head.value });
@@ -51,7 +51,7 @@ export async function exportWork(context: ExportContext): Promise<Manifest> {
 }
 
 async function exportFrom(context: ExportContext, source: Source): Promise<Manifest> {
-  const scratch = await makeScratch();
+  const scratch = makeScratch();
   try {
     const gathered = await gather(context, source, scratch.directory);
     const draft = await bestDraft(context, gathered);
@@ -62,10 +62,10 @@ async function exportFrom(context: ExportContext, source: Source): Promise<Manif
       );
     }
     const manifest = await describe(context, gathered, draft);
-    await writeManifest(context.job.paths.artifacts, manifest);
+    writeManifest(context.job.paths.artifacts, manifest);
     return manifest;
   } finally {
-    await scratch.remove();
+    scratch.remove();
   }
 }
 
@@ -74,9 +74,8 @@ async function gather(context: ExportContext, source: Source, scratch: string): 
   const { workspace, baseStore, baseIndex } = job.paths;
   const stores = [join(baseStore, "objects")];
   const agentsObjects = join(workspace, ".git", "objects");
-  if (source.kind === "head" && (await kindOf(agentsObjects)) === "directory")
-    stores.push(agentsObjects);
-  const own = await makeRepository(join(scratch, "own.git"), surroundings, {
+  if (source.kind === "head" && kindOf(agentsObjects) === "directory") stores.push(agentsObjects);
+  const own = makeRepository(join(scratch, "own.git"), surroundings, {
     base: job.base,
     objectStores: stores,
   });

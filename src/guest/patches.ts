@@ -1,4 +1,4 @@
-import { chmod, rename } from "node:fs/promises";
+import { chmodSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import type { GuestJob, Identity } from "../core/artifacts.ts";
 import { must, words } from "./git.ts";
@@ -45,8 +45,8 @@ export async function writePatches(
   for (const [index, commit] of commits.entries()) {
     const number = String(index + 1).padStart(4, "0");
     const file = `${number}-${slugOf(commit.message)}.patch`;
-    await rename(join(directory, String(index + 1)), join(directory, file));
-    await chmod(join(directory, file), 0o644);
+    renameSync(join(directory, String(index + 1)), join(directory, file));
+    chmodSync(join(directory, file), 0o644);
     written.push({ file, commit });
   }
   return written;

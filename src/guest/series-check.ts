@@ -1,4 +1,4 @@
-import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Git, must, mustText, words } from "./git.ts";
 import { treeOf } from "./history.ts";
@@ -43,7 +43,7 @@ export async function isSeriesSound(
   ];
   const meant = await changesBetween(trip.own.git, trees);
   const work = join(trip.directory, "series");
-  await prepare(
+  prepare(
     work,
     indexInfo(meant),
     patches.map(({ file }) => join(directory, file)),
@@ -138,11 +138,11 @@ function indexInfo(steps: readonly Step[]): Buffer {
 
 const NO_MODE = "000000";
 
-async function prepare(work: string, info: Buffer, mails: readonly string[]): Promise<void> {
-  await rm(work, { recursive: true, force: true });
-  await mkdir(join(work, "in"), { recursive: true });
-  await mkdir(join(work, "split"));
-  await writeFile(join(work, "info"), info);
+function prepare(work: string, info: Buffer, mails: readonly string[]): void {
+  rmSync(work, { recursive: true, force: true });
+  mkdirSync(join(work, "in"), { recursive: true });
+  mkdirSync(join(work, "split"));
+  writeFileSync(join(work, "info"), info);
   for (const [index, mail] of mails.entries())
-    await symlink(mail, join(work, "in", String(index + 1).padStart(4, "0")));
+    symlinkSync(mail, join(work, "in", String(index + 1).padStart(4, "0")));
 }

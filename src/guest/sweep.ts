@@ -1,4 +1,4 @@
-import { rm, writeFile } from "node:fs/promises";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Manifest } from "../core/artifacts.ts";
 import { type Exclude, makeExclude } from "./exclude.ts";
@@ -35,7 +35,7 @@ export interface Swept {
 /** Records the workspace's files as `git add -A` would, with the guest's own index and configuration. */
 export async function sweep(own: OwnRepository, input: SweepInput, say: Say): Promise<Swept> {
   const index = await makeIndex(own.git, input);
-  const exclude = await makeExclude(own.gitDir, input.overlayPaths);
+  const exclude = makeExclude(own.gitDir, input.overlayPaths);
   const baseLinks = await gitlinksOf(own.git, input.base);
   // A link the agent's own commits made hides the files below it.
   await forget(index, await newLinks(index, baseLinks));
@@ -81,15 +81,15 @@ async function addAll(
   const first = await index.git(["add", "--all"], index.view);
   // A directory that cannot be opened is only a warning to git.
   if (first.code === 0 && first.stderr === "") return;
-  await makeReadable(where.workspace);
+  makeReadable(where.workspace);
   const skipping = ["add", "--all", "--ignore-errors"];
   const second = await index.git(skipping, index.view);
   if (second.code <= 1) return;
   say(`recording the workspace failed (${second.stderr.trim()}); again without conversions.`);
   const attributes = join(where.gitDir, "info", "attributes");
-  await writeFile(attributes, "* -text !eol !working-tree-encoding -ident -filter\n");
+  writeFileSync(attributes, "* -text !eol !working-tree-encoding -ident -filter\n");
   const third = await index.git(skipping, index.view);
-  await rm(attributes, { force: true });
+  rmSync(attributes, { force: true });
   if (third.code > 1) throw gitError(skipping, third);
 }
 

@@ -82,7 +82,7 @@ async function makeDraft(
     base: job.base,
     objectStores: [join(job.paths.baseStore, "objects")],
   });
-  const trip = { own, check, directory: scratch, base: job.base };
+  const trip = { own, check, directory: scratch, base: job.base, baseIndex: job.paths.baseIndex };
   const problem = await roundTripProblem(trip, patches, directory);
   return { history: form.history, patches, problem };
 }

@@ -3,7 +3,7 @@ import { GUEST_EXIT } from "./exit-status.ts";
 import { readJob } from "./job.ts";
 import { type RelayPlace, askedRelay } from "./relay-arguments.ts";
 import { runJob } from "./run-job.ts";
-import { sayOn } from "./say.ts";
+import { sayOn, writeOnStderr } from "./say.ts";
 import { listenForStop } from "./stop-request.ts";
 
 // The guest: the first program of ours in a container. Started as `node guest.cjs job.json`; it starts itself again as
@@ -20,7 +20,7 @@ async function relayUntilEnd(place: RelayPlace): Promise<void> {
 }
 
 async function runGuest(jobPath: string): Promise<void> {
-  const say = sayOn((text) => process.stderr.write(text));
+  const say = sayOn(writeOnStderr);
   const stop = listenForStop();
   const job = readJob(resolve(jobPath));
   if (!job.ok) {

@@ -3,7 +3,7 @@ import { allOf } from "../../src/guest/all-of.ts";
 
 test("work that is left alone by a failure beside it is waited for, and the first failure of the list is told", async () => {
   const done: string[] = [];
-  const slow = new Promise<string>((resolve, reject) => {
+  const slow = new Promise<string>((_, reject) => {
     setImmediate(() => {
       done.push("slow");
       reject(new Error("first in the list"));

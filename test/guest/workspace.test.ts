@@ -221,10 +221,10 @@ function giveTo(path: string, uid: number): void {
 }
 
 test.each([
-  ["files and directories", `x c closed a; chmod 100 "$PWD"`],
+  ["both", `x c closed a; chmod 100 "$PWD"`],
   // Of which Git only warns.
-  ["a directory alone", "closed"],
-])("%s without read permission are exported", async (_, closed) => {
+  ["a directory", "closed"],
+])("files and directories without read permission are exported: %s", async (_, closed) => {
   const stage = makeStage({ files: { "a/b": "b\n", c: "c\n" } });
   const asRoot = process.getuid?.() === 0;
   if (asRoot)

@@ -91,24 +91,33 @@ async function gather(context: ExportContext, source: Source, scratch: string): 
     ({ tree }) => tree,
     () => undefined,
   );
-  const [swept, found] = await allOf([
+  const [swept, [found, startTree]] = await allOf([
     sweeping,
-    source.kind === "files"
-      ? Promise.resolve(flattened(source.reason, 0))
-      : readHistory(own.git, { base, tip: start, treeWithoutLinks }),
+    withTree(
+      own.git,
+      start,
+      source.kind === "files"
+        ? Promise.resolve(flattened(source.reason, 0))
+        : readHistory(own.git, { base, tip: start, treeWithoutLinks }),
+    ),
   ]);
   const leftovers =
-    swept.tree === (await tipTree(own.git, found, start))
+    swept.tree === startTree
       ? undefined
       : await ownCommit(own.git, job, { tree: swept.tree, parent: start });
   const history = withLeftovers(found, leftovers);
   return { own, scratch, swept, history, committedLeftovers: leftovers !== undefined };
 }
 
-/** The commit that ends a linear history says its own tree. */
-async function tipTree(git: Git, history: History, tip: string): Promise<string> {
+/** The commit that ends a linear history says its own tree; of any other tip Git is asked. */
+async function withTree(
+  git: Git,
+  tip: string,
+  reading: Promise<History>,
+): Promise<readonly [History, string]> {
+  const history = await reading;
   const last = history.kind === "linear" ? history.commits.at(-1) : undefined;
-  return last === undefined ? treeOf(git, tip) : last.tree;
+  return [history, last === undefined ? await treeOf(git, tip) : last.tree];
 }
 
 function withLeftovers(history: History, leftovers: ExportedCommit | undefined): History {

@@ -70,7 +70,7 @@ function published(received: Received): { readonly branch: string; readonly rema
 describe.each([
   ["with an index of all files", "base.index"],
   ["with one of those that change", "none"],
-])("a history without merges arrives commit by commit, checked %s", (_, baseIndex) => {
+])("a history without merges arrives commit by commit, checked %s", (_way, baseIndex) => {
   let stage: Stage;
   let arrived: readonly CommitFacts[] = [];
   let made: readonly CommitFacts[] = [];

@@ -33,7 +33,7 @@ export async function recoverRepository(
     pools: await allPools(context, principal),
     history,
     adapter: agentAdapter("command"),
-    guestBundle: join(context.packageRoot, "dist/guest/guest.mjs"),
+    guestBundle: join(context.packageRoot, "dist/guest/guest.cjs"),
     remover: join(context.packageRoot, "dist/remover/remover.mjs"),
     now: context.now,
     report: format === "json" ? () => undefined : humanProgress(context.output),

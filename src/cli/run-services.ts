@@ -33,7 +33,7 @@ export async function servicesFor(
     history: at.history,
     adapter: agentAdapter("command"),
     paths: runPaths(context.env.stateDir, at.run.id),
-    guestBundle: join(context.packageRoot, "dist/guest/guest.mjs"),
+    guestBundle: join(context.packageRoot, "dist/guest/guest.cjs"),
     remover: join(context.packageRoot, "dist/remover/remover.mjs"),
     now: context.now,
     report,

@@ -7,7 +7,6 @@ import {
   SAID_BY_GUEST,
 } from "../core/artifacts.ts";
 import { type AgentReport, type AgentStart, runAgent } from "./agent.ts";
-import { remainingLimit } from "./model-limit.ts";
 import { textProblems } from "./required-artifacts.ts";
 import type { Say } from "./say.ts";
 import type { StopRequest } from "./stop-request.ts";
@@ -57,7 +56,7 @@ async function nextTurn(
 ): Promise<readonly string[] | undefined> {
   const { stop, say } = place;
   if (agent.outcome !== "exited" || stop.requested()) return undefined;
-  const missing = await textProblems(job.paths.artifacts);
+  const missing = textProblems(job.paths.artifacts);
   if (missing.length === 0) return undefined;
   const { reminder, afterLimit } = job.agent;
   if (afterLimit !== undefined && resumed.afterLimits < afterLimit.most) {
@@ -77,6 +76,8 @@ async function nextTurn(
 
 /** Asks the gateway, and waits for as long as it says. A request to stop ends the wait. */
 async function waitForLimit(socket: string, { stop, say }: SessionPlace): Promise<"none" | "over"> {
+  // Loads Node's HTTP, which hardly any run needs.
+  const { remainingLimit } = await import("./model-limit.ts");
   let leftMs = await remainingLimit(socket);
   if (leftMs === undefined) return "none";
   const stopping = new AbortController();

@@ -9,6 +9,8 @@ export interface CommitFacts {
   readonly tree: string;
   readonly author: Identity;
   readonly message: string;
+  /** `plain`: there is no other header than tree, one parent, author and committer. */
+  readonly headers: "plain" | "other";
 }
 
 /**
@@ -28,7 +30,9 @@ export function parseCommit(raw: Buffer): CommitFacts | undefined {
   if (message === undefined || author === undefined || tree === undefined) return undefined;
   const identity = parseIdentity(author);
   if (identity === undefined || message.includes("\0")) return undefined;
-  return { tree, author: identity, message };
+  const names = headers.map((line) => line.split(" ", 1)[0]).join(" ");
+  const isPlain = names === "tree parent author committer";
+  return { tree, author: identity, message, headers: isPlain ? "plain" : "other" };
 }
 
 function headerOf(headers: readonly string[], name: string): string | undefined {

@@ -1,4 +1,4 @@
-import { mkdir, rm } from "node:fs/promises";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ARTIFACT, type GuestJob, type HistoryShape } from "../core/artifacts.ts";
 import { type ExportedCommit, type History, treeOf } from "./history.ts";
@@ -73,16 +73,16 @@ async function makeDraft(
 ): Promise<Draft> {
   const directory = join(job.paths.artifacts, ARTIFACT.patches);
   // Whatever the agent put there is not ours.
-  await rm(directory, { recursive: true, force: true });
-  await mkdir(directory, { mode: 0o755 });
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { mode: 0o755 });
   const patches = await writePatches(own, form.commits, { directory, job });
   const checkDir = join(scratch, "check.git");
-  await rm(checkDir, { recursive: true, force: true });
-  const check = await makeRepository(checkDir, surroundings, {
+  rmSync(checkDir, { recursive: true, force: true });
+  const check = makeRepository(checkDir, surroundings, {
     base: job.base,
     objectStores: [join(job.paths.baseStore, "objects")],
   });
-  const trip = { own, check, directory: scratch, base: job.base };
+  const trip = { own, check, directory: scratch, base: job.base, baseIndex: job.paths.baseIndex };
   const problem = await roundTripProblem(trip, patches, directory);
   return { history: form.history, patches, problem };
 }

@@ -1,12 +1,14 @@
-import { readFile, readdir, rm } from "node:fs/promises";
+import { readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { GuestJob } from "../core/artifacts.ts";
 import type { Say } from "./say.ts";
 
-const CHECK_EVERY_MS = 50;
-const CHECKS = 100;
+/** The pause between two checks grows: most processes are gone at once. */
+const FIRST_PAUSE_MS = 1;
+const LONGEST_PAUSE_MS = 50;
+const CHECKS = 105;
 
 /**
  * Whether this process namespace is ours alone. Two independent signs are needed, because on a person's machine
@@ -24,9 +26,9 @@ export function ownsProcessNamespace(
 }
 
 /** Reads the command line of process 1, NUL between arguments; empty when it cannot be read. */
-export async function firstProcessCommandLine(): Promise<string> {
+export function firstProcessCommandLine(): string {
   try {
-    return await readFile("/proc/1/cmdline", "utf8");
+    return readFileSync("/proc/1/cmdline", "utf8");
   } catch {
     return "";
   }
@@ -40,14 +42,14 @@ export async function endOthers(paths: GuestJob["paths"], say: Say): Promise<voi
   for (let check = 0; check < CHECKS; check += 1) {
     // Again on every check: a process may have forked while the first signal was on its way.
     killAll();
-    if ((await others()).length === 0) break;
-    await delay(CHECK_EVERY_MS);
+    if (others().length === 0) break;
+    await delay(Math.min(FIRST_PAUSE_MS * 2 ** check, LONGEST_PAUSE_MS));
   }
-  const left = await others();
+  const left = others();
   if (left.length > 0) say(`these processes did not end: ${left.join(", ")}.`);
   // A set-up that keeps the run's own directories below /tmp is not the one this was made for.
   const isRunElsewhere = Object.values(paths).every((path) => !path.startsWith("/tmp/"));
-  if (isRunElsewhere && tmpdir() === "/tmp") await emptyTmp(say);
+  if (isRunElsewhere && tmpdir() === "/tmp") emptyTmp(say);
 }
 
 function killAll(): void {
@@ -59,30 +61,36 @@ function killAll(): void {
   }
 }
 
-async function others(): Promise<readonly string[]> {
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const alive = await Promise.all(
-    pids
-      .filter((pid) => pid !== "1" && pid !== String(process.pid))
-      .map(async (pid) => ((await isAlive(pid)) ? pid : undefined)),
+function others(): readonly string[] {
+  return readdirSync("/proc").filter(
+    (name) => /^\d+$/.test(name) && name !== "1" && name !== String(process.pid) && isAlive(name),
   );
-  return alive.filter((pid): pid is string => pid !== undefined);
 }
 
 /** A zombie is dead; it only waits for its parent to notice. */
-async function isAlive(pid: string): Promise<boolean> {
+function isAlive(pid: string): boolean {
   try {
-    const stat = await readFile(`/proc/${pid}/stat`, "latin1");
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     return !/^ [ZX]/.test(stat.slice(stat.lastIndexOf(")") + 1));
   } catch {
     return false;
   }
 }
 
-async function emptyTmp(say: Say): Promise<void> {
-  for (const name of await readdir("/tmp").catch(() => [])) {
-    await rm(join("/tmp", name), { recursive: true, force: true }).catch(() => {
+function emptyTmp(say: Say): void {
+  for (const name of namesIn("/tmp")) {
+    try {
+      rmSync(join("/tmp", name), { recursive: true, force: true });
+    } catch {
       say(`/tmp/${name} could not be removed.`);
-    });
+    }
+  }
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
   }
 }

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { asListed, pathBytes } from "./nul-separated.ts";
 
@@ -13,33 +13,29 @@ export interface Exclude {
   readonly hasBelow: (listedDirectory: string) => boolean;
   readonly isEmpty: () => boolean;
   /** Adds one more path and brings the pattern file up to date. */
-  readonly add: (listedPath: string) => Promise<void>;
+  readonly add: (listedPath: string) => void;
 }
 
 /** @param overlayPaths relative to the workspace, UTF-8; a slash at the end stands for everything below. */
-export async function makeExclude(
-  gitDir: string,
-  overlayPaths: readonly string[],
-): Promise<Exclude> {
+export function makeExclude(gitDir: string, overlayPaths: readonly string[]): Exclude {
   const listed = overlayPaths.map(asListed);
   const trees = new Set(listed.filter((path) => path.endsWith("/")).map(withoutSlash));
   const paths = new Set(listed.map(withoutSlash));
   const above = new Set([...paths].flatMap(directoriesAbove));
-  const write = async (): Promise<void> => {
-    await mkdir(join(gitDir, "info"), { recursive: true });
+  const write = (): void => {
     const lines = [...paths].map(anchoredPattern).filter((line) => line !== undefined);
-    await writeFile(join(gitDir, "info", "exclude"), pathBytes(lines.join("")));
+    writeFileSync(join(gitDir, "info", "exclude"), pathBytes(lines.join("")));
   };
-  await write();
+  write();
   return {
     has: (path) =>
       paths.has(path) || (trees.size > 0 && directoriesAbove(path).some((one) => trees.has(one))),
     hasBelow: (directory) => above.has(directory),
     isEmpty: () => paths.size === 0,
-    async add(path) {
+    add(path) {
       paths.add(path);
       for (const directory of directoriesAbove(path)) above.add(directory);
-      await write();
+      write();
     },
   };
 }

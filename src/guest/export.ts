@@ -1,9 +1,10 @@
-import { rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { ARTIFACT, type Manifest } from "../core/artifacts.ts";
 import type { AgentReport } from "./agent.ts";
+import { allOf } from "./all-of.ts";
 import { type Draft, type DraftContext, type Gathered, bestDraft } from "./drafts.ts";
-import { mustText } from "./git.ts";
+import { type Git, mustText } from "./git.ts";
 import { readHead } from "./head.ts";
 import { type ExportedCommit, type History, flattened, readHistory, treeOf } from "./history.ts";
 import { writeManifest } from "./manifest.ts";
@@ -36,9 +37,9 @@ type Source =
  */
 export async function exportWork(context: ExportContext): Promise<Manifest> {
   const { job, say } = context;
-  await makeReadable(job.paths.artifacts);
-  await rm(join(job.paths.artifacts, ARTIFACT.manifest), { recursive: true, force: true });
-  const head = await readHead(job.paths.workspace);
+  makeReadable(job.paths.artifacts);
+  rmSync(join(job.paths.artifacts, ARTIFACT.manifest), { recursive: true, force: true });
+  const head = readHead(job.paths.workspace);
   if (!head.ok) return exportFrom(context, { kind: "files", reason: head.error });
   try {
     return await exportFrom(context, { kind: "head", commit: head.value });
@@ -51,21 +52,24 @@ export async function exportWork(context: ExportContext): Promise<Manifest> {
 }
 
 async function exportFrom(context: ExportContext, source: Source): Promise<Manifest> {
-  const scratch = await makeScratch();
+  const scratch = makeScratch();
   try {
     const gathered = await gather(context, source, scratch.directory);
-    const draft = await bestDraft(context, gathered);
+    const [draft, gitVersion] = await allOf([
+      bestDraft(context, gathered),
+      mustText(gathered.own.git, ["--version"]),
+    ]);
     if (draft.problem !== undefined) {
       if (source.kind === "head") throw new Error(draft.problem);
       context.say(
         `the patches do not give back the work, the host will refuse them: ${draft.problem}.`,
       );
     }
-    const manifest = await describe(context, gathered, draft);
-    await writeManifest(context.job.paths.artifacts, manifest);
+    const manifest = describe(context, gathered, { draft, gitVersion });
+    writeManifest(context.job.paths.artifacts, manifest);
     return manifest;
   } finally {
-    await scratch.remove();
+    scratch.remove();
   }
 }
 
@@ -74,26 +78,46 @@ async function gather(context: ExportContext, source: Source, scratch: string): 
   const { workspace, baseStore, baseIndex } = job.paths;
   const stores = [join(baseStore, "objects")];
   const agentsObjects = join(workspace, ".git", "objects");
-  if (source.kind === "head" && (await kindOf(agentsObjects)) === "directory")
-    stores.push(agentsObjects);
-  const own = await makeRepository(join(scratch, "own.git"), surroundings, {
+  if (source.kind === "head" && kindOf(agentsObjects) === "directory") stores.push(agentsObjects);
+  const own = makeRepository(join(scratch, "own.git"), surroundings, {
     base: job.base,
     objectStores: stores,
   });
-  await treeOf(own.git, job.base);
   const start = source.kind === "head" ? source.commit : job.base;
-  const startTree = await treeOf(own.git, start);
   const input = { indexFile: join(scratch, "work.index"), workspace, baseIndex, commit: start };
-  const swept = await sweep(own, { ...input, base: job.base, overlayPaths: job.overlayPaths }, say);
+  const { base, overlayPaths } = job;
+  const sweeping = sweep(own, { ...input, base, overlayPaths }, say);
+  const treeWithoutLinks = sweeping.then(
+    ({ tree }) => tree,
+    () => undefined,
+  );
+  const [swept, [found, startTree]] = await allOf([
+    sweeping,
+    withTree(
+      own.git,
+      start,
+      source.kind === "files"
+        ? Promise.resolve(flattened(source.reason, 0))
+        : readHistory(own.git, { base, tip: start, treeWithoutLinks }),
+    ),
+  ]);
   const leftovers =
     swept.tree === startTree
       ? undefined
       : await ownCommit(own.git, job, { tree: swept.tree, parent: start });
-  const history =
-    source.kind === "files"
-      ? flattened(source.reason, 0)
-      : withLeftovers(await readHistory(own.git, job.base, start), leftovers);
+  const history = withLeftovers(found, leftovers);
   return { own, scratch, swept, history, committedLeftovers: leftovers !== undefined };
+}
+
+/** The commit that ends a linear history says its own tree; of any other tip Git is asked. */
+async function withTree(
+  git: Git,
+  tip: string,
+  reading: Promise<History>,
+): Promise<readonly [History, string]> {
+  const history = await reading;
+  const last = history.kind === "linear" ? history.commits.at(-1) : undefined;
+  return [history, last === undefined ? await treeOf(git, tip) : last.tree];
 }
 
 function withLeftovers(history: History, leftovers: ExportedCommit | undefined): History {
@@ -101,11 +125,11 @@ function withLeftovers(history: History, leftovers: ExportedCommit | undefined):
   return { kind: "linear", commits: [...history.commits, leftovers] };
 }
 
-async function describe(
+function describe(
   { job, agent, agentVersion, resumed, limitsHit }: ExportContext,
-  { own, swept, committedLeftovers }: Gathered,
-  draft: Draft,
-): Promise<Manifest> {
+  { swept, committedLeftovers }: Gathered,
+  { draft, gitVersion }: { readonly draft: Draft; readonly gitVersion: string },
+): Manifest {
   return {
     version: 1,
     base: job.base,
@@ -126,7 +150,7 @@ async function describe(
     versions: {
       guest: GUEST_VERSION,
       node: process.versions.node,
-      git: (await mustText(own.git, ["--version"])).replace(/^git version /, ""),
+      git: gitVersion.replace(/^git version /, ""),
       agent: agentVersion,
     },
   };

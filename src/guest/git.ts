@@ -6,8 +6,11 @@ export interface GitCall {
   readonly cwd?: string;
   /** Bytes, or a file descriptor open for reading. */
   readonly stdin?: string | Uint8Array | number;
-  /** A file descriptor, or a reader that gets the output as it comes; without it the output is returned. */
-  readonly stdout?: number | ((chunk: Buffer) => void);
+  /**
+   * A file descriptor, or a reader that gets the output as it comes, and may end the program by saying that it has enough;
+   * without it the output is returned.
+   */
+  readonly stdout?: number | ((chunk: Buffer) => "enough" | undefined | void);
   readonly maxOutputBytes?: number;
   readonly indexFile?: string;
   readonly workTree?: string;
@@ -138,7 +141,10 @@ function runGit(start: Start, call: GitCall): Promise<GitEnd> {
     let stderrBytes = 0;
     const limit = call.maxOutputBytes ?? MAX_OUTPUT_BYTES;
     child.stdout?.on("data", (chunk: Buffer) => {
-      if (typeof call.stdout === "function") return call.stdout(chunk);
+      if (typeof call.stdout === "function") {
+        if (call.stdout(chunk) === "enough") child.kill("SIGKILL");
+        return;
+      }
       stdoutBytes += chunk.length;
       if (stdoutBytes > limit) child.kill("SIGKILL");
       else stdout.push(chunk);

@@ -13,17 +13,17 @@ const MAX_SYMBOLIC = 5;
  *
  * @returns an object id that is still to be verified, or a clause that says why there is none.
  */
-export async function readHead(workspace: string): Promise<Result<string, string>> {
+export function readHead(workspace: string): Result<string, string> {
   const gitDir = join(workspace, ".git");
-  const kind = await kindOf(gitDir);
+  const kind = kindOf(gitDir);
   if (kind === "missing") return err("the repository's .git is gone");
   if (kind !== "directory") return err("the repository's .git is not a directory any more");
-  let pointer = await readPointer(join(gitDir, "HEAD"));
+  let pointer = readPointer(join(gitDir, "HEAD"));
   for (let hop = 0; pointer !== undefined && hop < MAX_SYMBOLIC; hop += 1) {
     if (OBJECT_ID.test(pointer)) return ok(pointer);
     const name = /^ref:\s*(refs\/.+)$/.exec(pointer)?.[1];
     if (name === undefined || !isPlainRefName(name)) return err("HEAD is not readable");
-    pointer = (await looseRef(gitDir, name)) ?? (await packedRef(gitDir, name));
+    pointer = looseRef(gitDir, name) ?? packedRef(gitDir, name);
     if (pointer === undefined) return err("HEAD has no commit");
   }
   return err("HEAD is not readable");
@@ -35,11 +35,8 @@ export async function readHead(workspace: string): Promise<Result<string, string
  *
  * @returns a path relative to the workspace.
  */
-export async function gitFileTarget(
-  workspace: string,
-  directory: string,
-): Promise<string | undefined> {
-  const pointer = await readPointer(join(workspace, directory, ".git"));
+export function gitFileTarget(workspace: string, directory: string): string | undefined {
+  const pointer = readPointer(join(workspace, directory, ".git"));
   const target = pointer === undefined ? undefined : /^gitdir:\s*(.+)$/.exec(pointer)?.[1];
   if (target === undefined) return undefined;
   const inside = relative(
@@ -50,8 +47,8 @@ export async function gitFileTarget(
 }
 
 /** First line of a small file, bytes as characters. */
-async function readPointer(path: string | Buffer): Promise<string | undefined> {
-  const bytes = await readBounded(path, POINTER_BYTES);
+function readPointer(path: string | Buffer): string | undefined {
+  const bytes = readBounded(path, POINTER_BYTES);
   return bytes.ok ? bytes.value.toString("latin1").split("\n", 1)[0]?.trim() : undefined;
 }
 
@@ -62,18 +59,18 @@ function isPlainRefName(name: string): boolean {
 }
 
 /** Reads a loose ref; every directory on the way must be a real one. */
-async function looseRef(gitDir: string, name: string): Promise<string | undefined> {
+function looseRef(gitDir: string, name: string): string | undefined {
   let path = Buffer.from(gitDir);
   for (const part of name.split("/")) {
-    if ((await kindOf(path)) !== "directory") return undefined;
+    if (kindOf(path) !== "directory") return undefined;
     path = Buffer.concat([path, Buffer.from(`/${part}`, "latin1")]);
   }
-  const pointer = await readPointer(path);
+  const pointer = readPointer(path);
   return pointer === "" ? undefined : pointer;
 }
 
-async function packedRef(gitDir: string, name: string): Promise<string | undefined> {
-  const bytes = await readBounded(join(gitDir, "packed-refs"), PACKED_REFS_BYTES);
+function packedRef(gitDir: string, name: string): string | undefined {
+  const bytes = readBounded(join(gitDir, "packed-refs"), PACKED_REFS_BYTES);
   if (!bytes.ok) return undefined;
   for (const line of bytes.value.toString("latin1").split("\n")) {
     const space = line.indexOf(" ");

@@ -20,11 +20,19 @@ export type History =
   | { readonly kind: "linear"; readonly commits: readonly ExportedCommit[] }
   | Extract<HistoryShape, { kind: "flattened" }>;
 
+export interface HistoryEnds {
+  readonly base: string;
+  readonly tip: string;
+  /** A tree that has no link to a repository which the base does not have; undefined where none is known. */
+  readonly treeWithoutLinks: Promise<string | undefined>;
+}
+
 /**
  * Reads how the agent got from base to tip. Linear history can be exported one patch a commit; any other is
  * flattened, with a clause that says why.
  */
-export async function readHistory(git: Git, base: string, tip: string): Promise<History> {
+export async function readHistory(git: Git, ends: HistoryEnds): Promise<History> {
+  const { base, tip } = ends;
   const listed = await git([
     "rev-list",
     "--parents",
@@ -37,14 +45,23 @@ export async function readHistory(git: Git, base: string, tip: string): Promise<
   const lines = listed.stdout.toString("latin1").split("\n").filter(Boolean);
   const why = whyNotLinear(lines, base);
   if (why !== undefined) return flattened(why, await count(git, base, tip));
-  const commits = await readCommits(git, lines);
+  const [read, links] = await Promise.allSettled([
+    readCommits(git, lines),
+    lines.length > 1 ? bringsLinks(git, base, tip) : undefined,
+  ]);
+  const commits = valueOf(read);
   if (typeof commits === "string") return flattened(commits, lines.length);
-  if (await bringsLinks(git, base, tip))
+  if (valueOf(links) ?? (await bringsLinksAlone(git, ends, commits[0])))
     return flattened(
       "a commit links to a nested repository, whose files are recorded instead",
       lines.length,
     );
   return { kind: "linear", commits };
+}
+
+function valueOf<T>(settled: PromiseSettledResult<T>): T {
+  if (settled.status === "rejected") throw settled.reason;
+  return settled.value;
 }
 
 export function flattened(reason: string, commits: number): History {
@@ -99,6 +116,16 @@ async function bringsLinks(git: Git, base: string, tip: string): Promise<boolean
     const isLink = /^\n?:\d{6} 160000 /.test(field);
     return isLink && !known.has(fields[index + 1] ?? "");
   });
+}
+
+/** The same for at most one commit, which brings nothing that its tree does not have. */
+async function bringsLinksAlone(
+  git: Git,
+  { base, tip, treeWithoutLinks }: HistoryEnds,
+  commit: ExportedCommit | undefined,
+): Promise<boolean> {
+  if (commit === undefined || commit.tree === (await treeWithoutLinks)) return false;
+  return bringsLinks(git, base, tip);
 }
 
 /** Reads a commit the guest made itself. */

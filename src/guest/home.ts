@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, normalize } from "node:path";
 import type { GuestJob } from "../core/artifacts.ts";
 import { errnoOf } from "../core/errno.ts";
@@ -13,7 +13,7 @@ const GIT_CONFIG = ".gitconfig";
  *
  * @returns one sentence on the first file that could not be written.
  */
-export async function prepareHome(home: string, job: GuestJob): Promise<Result<void, string>> {
+export function prepareHome(home: string, job: GuestJob): Result<void, string> {
   const files = new Map(Object.entries(job.agent.homeFiles));
   const own = files.get(GIT_CONFIG) ?? "";
   files.set(GIT_CONFIG, `${gitConfig(job)}${own}`);
@@ -22,8 +22,8 @@ export async function prepareHome(home: string, job: GuestJob): Promise<Result<v
       return err(`the home file ${name} is not below HOME: correct the agent's adapter.`);
     const path = join(home, name);
     try {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      await writeFile(path, content, { flag: "wx", mode: 0o600 });
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      writeFileSync(path, content, { flag: "wx", mode: 0o600 });
     } catch (error) {
       return err(
         `${path} cannot be written (${errnoOf(error)}): HOME is to be empty and writable.`,

@@ -11,8 +11,8 @@ const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
  *
  * @returns the job, or one sentence.
  */
-export async function readJob(path: string): Promise<Result<GuestJob, string>> {
-  const bytes = await readBounded(path, JOB_BYTES);
+export function readJob(path: string): Result<GuestJob, string> {
+  const bytes = readBounded(path, JOB_BYTES);
   if (!bytes.ok) return err(`${path} ${bytes.error}.`);
   let job: GuestJob;
   try {

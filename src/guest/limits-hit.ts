@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import type { Manifest } from "../core/artifacts.ts";
 
 const CONTROL_GROUPS = "/sys/fs/cgroup";
@@ -17,21 +17,26 @@ const COUNTERS = {
  * An engine does not tell of refused processes, and not every one of ended ones. Null where it cannot be seen, as in
  * gVisor.
  */
-export async function readLimitsHit(root = CONTROL_GROUPS): Promise<Manifest["limitsHit"]> {
+export function readLimitsHit(root = CONTROL_GROUPS): Manifest["limitsHit"] {
   return {
-    memory: await read(root, COUNTERS.memory),
-    processes: await read(root, COUNTERS.processes),
+    memory: read(root, COUNTERS.memory),
+    processes: read(root, COUNTERS.processes),
   };
 }
 
-async function read(
-  root: string,
-  counter: (typeof COUNTERS)[keyof typeof COUNTERS],
-): Promise<number | null> {
+function read(root: string, counter: (typeof COUNTERS)[keyof typeof COUNTERS]): number | null {
   for (const file of counter.files) {
-    const text = await readFile(`${root}/${file}`, "utf8").catch(() => "");
+    const text = textOf(`${root}/${file}`);
     const count = new RegExp(`^${counter.key} (\\d{1,15})$`, "m").exec(text)?.[1];
     if (count !== undefined) return Number(count);
   }
   return null;
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
 }

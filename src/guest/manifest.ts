@@ -1,19 +1,27 @@
-import { open, rename, rm } from "node:fs/promises";
+import {
+  closeSync,
+  fchmodSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { ARTIFACT, type Manifest } from "../core/artifacts.ts";
 
 /** Writes manifest.json as a whole or not at all: under another name, flushed, then renamed. */
-export async function writeManifest(artifacts: string, manifest: Manifest): Promise<void> {
+export function writeManifest(artifacts: string, manifest: Manifest): void {
   const path = join(artifacts, ARTIFACT.manifest);
   const draft = `${path}.draft`;
-  await rm(draft, { recursive: true, force: true });
-  const handle = await open(draft, "wx", 0o644);
+  rmSync(draft, { recursive: true, force: true });
+  const fd = openSync(draft, "wx", 0o644);
   try {
-    await handle.writeFile(`${JSON.stringify(manifest, null, 2)}\n`);
-    await handle.chmod(0o644);
-    await handle.sync();
+    writeFileSync(fd, `${JSON.stringify(manifest, null, 2)}\n`);
+    fchmodSync(fd, 0o644);
+    fsyncSync(fd);
   } finally {
-    await handle.close();
+    closeSync(fd);
   }
-  await rename(draft, path);
+  renameSync(draft, path);
 }

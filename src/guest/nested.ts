@@ -29,19 +29,19 @@ export async function revealNested(
   const revealed: string[] = [];
   const leftOut: string[] = [];
   const seen = new Set<string>();
-  const leaveOut = async (path: string): Promise<void> => {
+  const leaveOut = (path: string): void => {
     seen.add(path);
     leftOut.push(path);
-    await exclude.add(path);
+    exclude.add(path);
   };
-  const movedAway = await gitFileTarget(workspace, "");
-  if (movedAway !== undefined) await leaveOut(Buffer.from(movedAway).toString("latin1"));
+  const movedAway = gitFileTarget(workspace, "");
+  if (movedAway !== undefined) leaveOut(Buffer.from(movedAway).toString("latin1"));
   for (let round = 0; round < ROUNDS; round += 1) {
     const found = (await embeddedRepositories(index)).filter((path) => !seen.has(path));
     if (found.length === 0) break;
     for (const path of found) {
-      const target = await gitFileTarget(workspace, pathText(path));
-      if (target?.startsWith(".git/worktrees/") === true) await leaveOut(path);
+      const target = gitFileTarget(workspace, pathText(path));
+      if (target?.startsWith(".git/worktrees/") === true) leaveOut(path);
       else revealed.push(path);
       seen.add(path);
     }

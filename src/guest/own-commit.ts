@@ -12,7 +12,7 @@ export async function ownCommit(
   facts: { readonly tree: string; readonly parent: string },
 ): Promise<ExportedCommit> {
   const id = await mustText(git, ["commit-tree", facts.tree, "-p", facts.parent, "-F", "-"], {
-    stdin: (await agentsMessage(job.paths.artifacts)) ?? `Work of guardloop run ${job.runId}\n`,
+    stdin: agentsMessage(job.paths.artifacts) ?? `Work of guardloop run ${job.runId}\n`,
     author: { ...job.author, date: `@${Math.floor(Date.now() / 1000)} +0000` },
   });
   return readCommit(git, id);
@@ -22,9 +22,9 @@ export async function ownCommit(
  * The text of last-commit-message.txt with line feeds only and one at its end; undefined when the file is not
  * there or not usable as a message.
  */
-export async function agentsMessage(artifacts: string): Promise<string | undefined> {
+export function agentsMessage(artifacts: string): string | undefined {
   const path = join(artifacts, ARTIFACT.commitMessage);
-  const bytes = await readBounded(path, LIMITS.commitMessageBytes);
+  const bytes = readBounded(path, LIMITS.commitMessageBytes);
   const text = bytes.ok ? strictUtf8(bytes.value) : undefined;
   if (text === undefined || text.includes("\0")) return undefined;
   const tidy = text

@@ -1,4 +1,4 @@
-import { copyFile, rm, stat, utimes } from "node:fs/promises";
+import { copyFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { type Git, type GitCall, must } from "./git.ts";
 import { nulSeparated, pathBytes } from "./nul-separated.ts";
 
@@ -26,19 +26,19 @@ export async function makeIndex(git: Git, sources: IndexSources): Promise<OwnInd
   };
   const index = { git, view };
   if (await hasStatData(index, sources)) return index;
-  await rm(sources.indexFile, { force: true });
+  rmSync(sources.indexFile, { force: true });
   await must(git, ["read-tree", sources.commit], view);
   return index;
 }
 
 async function hasStatData(index: OwnIndex, sources: IndexSources): Promise<boolean> {
   try {
-    await copyFile(sources.baseIndex, sources.indexFile);
+    copyFileSync(sources.baseIndex, sources.indexFile);
     // An index says of a file written after it, or in the same second, that it must be looked into. A copy that
     // seemed younger would say of a file changed in that second, to the same size, that nobody touched it.
-    const { mtimeMs } = await stat(sources.baseIndex);
+    const { mtimeMs } = statSync(sources.baseIndex);
     const wholeSecond = Math.floor(mtimeMs / 1000);
-    await utimes(sources.indexFile, wholeSecond, wholeSecond);
+    utimesSync(sources.indexFile, wholeSecond, wholeSecond);
   } catch {
     return false;
   }

@@ -1,4 +1,4 @@
-import { chmod, rename } from "node:fs/promises";
+import { chmodSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import type { GuestJob, Identity } from "../core/artifacts.ts";
 import { must, words } from "./git.ts";
@@ -24,7 +24,8 @@ export interface PatchFile {
 
 /**
  * Writes one patch a commit. The mails carry copies of the commits: same trees, messages and authors that no mail
- * format mangles. Two starts of Git, whatever the number of commits.
+ * format mangles; or the commits themselves, when the copies would say the same. At most two starts of Git, whatever the
+ * number of commits.
  *
  * @param options.directory an empty directory.
  */
@@ -35,21 +36,40 @@ export async function writePatches(
 ): Promise<readonly PatchFile[]> {
   if (commits.length === 0) return [];
   const { directory, job } = options;
-  const copies = commits.map((commit, index) => copyOf(commit, index === 0 ? job.base : "", job));
-  await must(own.git, words("fast-import --quiet --force --date-format=raw"), {
-    stdin: copies.join(""),
-  });
-  const range = `${job.base}..${COPIES}`;
-  await must(own.git, [...FORMAT, "--output-directory", directory, range]);
+  const range = commits.every((commit) => isMailSafe(commit, job))
+    ? [`-${commits.length}`, commits.at(-1)?.id ?? ""]
+    : [await makeCopies(own, commits, job)];
+  await must(own.git, [...FORMAT, "--output-directory", directory, ...range]);
   const written: PatchFile[] = [];
   for (const [index, commit] of commits.entries()) {
     const number = String(index + 1).padStart(4, "0");
     const file = `${number}-${slugOf(commit.message)}.patch`;
-    await rename(join(directory, String(index + 1)), join(directory, file));
-    await chmod(join(directory, file), 0o644);
+    renameSync(join(directory, String(index + 1)), join(directory, file));
+    chmodSync(join(directory, file), 0o644);
     written.push({ file, commit });
   }
   return written;
+}
+
+/** Whether a mail of this commit says what one of its copy would. */
+function isMailSafe({ headers, message, author }: ExportedCommit, job: GuestJob): boolean {
+  if (headers !== "plain" || mailSafeMessage(message) !== message) return false;
+  const safe = mailSafeAuthor(author, job.author);
+  const isSame = safe.name === author.name && safe.email === author.email;
+  return isSame && safe.date === `@${author.date}`;
+}
+
+/** @returns the range of the copies, for git-format-patch(1). */
+async function makeCopies(
+  own: OwnRepository,
+  commits: readonly ExportedCommit[],
+  job: GuestJob,
+): Promise<string> {
+  const copies = commits.map((commit, index) => copyOf(commit, index === 0 ? job.base : "", job));
+  await must(own.git, words("fast-import --quiet --force --date-format=raw"), {
+    stdin: copies.join(""),
+  });
+  return `${job.base}..${COPIES}`;
 }
 
 /** A command of git-fast-import(1). */

@@ -1,5 +1,4 @@
-import { constants } from "node:fs";
-import { type FileHandle, lstat, open } from "node:fs/promises";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import { errnoOf } from "../core/errno.ts";
 import { type Result, err, ok } from "../core/result.ts";
 
@@ -9,39 +8,34 @@ import { type Result, err, ok } from "../core/result.ts";
  *
  * @returns the bytes, or the end of a sentence that begins with the file's name.
  */
-export async function readBounded(
-  path: string | Buffer,
-  limitBytes: number,
-): Promise<Result<Buffer, string>> {
-  let handle: FileHandle;
+export function readBounded(path: string | Buffer, limitBytes: number): Result<Buffer, string> {
+  let fd: number;
   try {
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
-    handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   } catch (error) {
     return err(explain(errnoOf(error)));
   }
   try {
-    const stat = await handle.stat();
+    const stat = fstatSync(fd);
     if (!stat.isFile()) return err("is not a regular file");
     if (stat.size > limitBytes) return err(`is larger than ${limitBytes} bytes`);
     // One byte more than allowed, so that a file that grew meanwhile is noticed.
     const buffer = Buffer.alloc(stat.size + 1);
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
+    const bytesRead = readSync(fd, buffer, 0, buffer.length, 0);
     if (bytesRead > stat.size) return err("was still being written");
     return ok(buffer.subarray(0, bytesRead));
   } catch (error) {
     return err(explain(errnoOf(error)));
   } finally {
-    await handle.close();
+    closeSync(fd);
   }
 }
 
 /** `directory`, `file`, `link` or `other`; `missing` when there is nothing. Follows no link. */
-export async function kindOf(
-  path: string | Buffer,
-): Promise<"directory" | "file" | "link" | "other" | "missing"> {
+export function kindOf(path: string | Buffer): "directory" | "file" | "link" | "other" | "missing" {
   try {
-    const stat = await lstat(path);
+    const stat = lstatSync(path);
     if (stat.isSymbolicLink()) return "link";
     if (stat.isDirectory()) return "directory";
     return stat.isFile() ? "file" : "other";

@@ -1,4 +1,4 @@
-import { chmod, lstat, readdir } from "node:fs/promises";
+import { chmodSync, lstatSync, readdirSync } from "node:fs";
 
 const OWNER_READ = 0o400;
 const OWNER_ALL = 0o700;
@@ -11,36 +11,36 @@ const MAX_ENTRIES = 5_000_000;
  *
  * @returns how many entries could not be opened up.
  */
-export async function makeReadable(workspace: string): Promise<number> {
+export function makeReadable(workspace: string): number {
   let failed = 0;
   let entries = 0;
   const waiting: Buffer[] = [Buffer.from(workspace)];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const directory = next;
-    if (!(await grant(directory, OWNER_ALL))) failed += 1;
-    for (const entry of await list(directory)) {
+    if (!grant(directory, OWNER_ALL)) failed += 1;
+    for (const entry of list(directory)) {
       entries += 1;
       if (entries > MAX_ENTRIES) return failed + 1;
       const path = Buffer.concat([directory, Buffer.from("/"), entry.name]);
       if (entry.isDirectory() && entry.name.toString("latin1") !== ".git") waiting.push(path);
-      else if (entry.isFile() && !(await grant(path, OWNER_READ))) failed += 1;
+      else if (entry.isFile() && !grant(path, OWNER_READ)) failed += 1;
     }
   }
   return failed;
 }
 
-async function list(directory: Buffer) {
+function list(directory: Buffer) {
   try {
-    return await readdir(directory, { withFileTypes: true, encoding: "buffer" });
+    return readdirSync(directory, { withFileTypes: true, encoding: "buffer" });
   } catch {
     return [];
   }
 }
 
-async function grant(path: Buffer, bits: number): Promise<boolean> {
+function grant(path: Buffer, bits: number): boolean {
   try {
-    const { mode } = await lstat(path);
-    if ((mode & bits) !== bits) await chmod(path, (mode & 0o7777) | bits);
+    const { mode } = lstatSync(path);
+    if ((mode & bits) !== bits) chmodSync(path, (mode & 0o7777) | bits);
     return true;
   } catch {
     return false;

@@ -1,25 +1,8 @@
 import { type Socket, connect, createServer } from "node:net";
+import type { RelayPlace } from "./relay-arguments.ts";
 
 /** Of one relay at a time. Programs keep a handful; more of them is a program gone wild, and is not let in. */
 const MAX_CONNECTIONS = 256;
-
-export interface RelayPlace {
-  /** On 127.0.0.1. */
-  readonly port: number;
-  /** Absolute path of the Unix socket that is mounted. */
-  readonly socket: string;
-}
-
-/** The command line of a relay: `node guest.mjs relay PORT SOCKET`. */
-export function relayArguments({ port, socket }: RelayPlace): readonly string[] {
-  return ["relay", String(port), socket];
-}
-
-/** What a command line asks for; undefined where it is not one of a relay. */
-export function askedRelay(words: readonly string[]): RelayPlace | undefined {
-  const [verb, port = "", socket = ""] = words;
-  return verb === "relay" ? { port: Number(port), socket } : undefined;
-}
 
 /**
  * Passes connections to 127.0.0.1 on to a Unix socket: programs want an address with a host and a port. It is the whole of

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import type { GuestJob } from "../core/artifacts.ts";
 import { errnoOf } from "../core/errno.ts";
 import { type Result, err, ok } from "../core/result.ts";
-import { type RelayPlace, relayArguments } from "./relay.ts";
+import { type RelayPlace, relayArguments } from "./relay-arguments.ts";
 import type { Say } from "./say.ts";
 
 const READY_MS = 30_000;

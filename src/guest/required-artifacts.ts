@@ -1,4 +1,4 @@
-import { lstat } from "node:fs/promises";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { ARTIFACT, type Manifest } from "../core/artifacts.ts";
 import { LIMITS } from "../core/limits.ts";
@@ -11,25 +11,19 @@ import { kindOf, readBounded, strictUtf8 } from "./read-file.ts";
  *
  * @returns one sentence for each artifact that is missing or bad.
  */
-export async function artifactProblems(
-  artifacts: string,
-  manifest: Manifest,
-): Promise<readonly string[]> {
-  const patches = await patchProblem(artifacts, manifest);
-  return [...(await textProblems(artifacts)), ...(patches === undefined ? [] : [patches])];
+export function artifactProblems(artifacts: string, manifest: Manifest): readonly string[] {
+  const patches = patchProblem(artifacts, manifest);
+  return [...textProblems(artifacts), ...(patches === undefined ? [] : [patches])];
 }
 
 /** The same for the files that the agent writes itself, before anything is exported. */
-export async function textProblems(artifacts: string): Promise<readonly string[]> {
-  const problems = [
-    await taskIdProblem(join(artifacts, ARTIFACT.taskId)),
-    await messageProblem(artifacts),
-  ];
+export function textProblems(artifacts: string): readonly string[] {
+  const problems = [taskIdProblem(join(artifacts, ARTIFACT.taskId)), messageProblem(artifacts)];
   return problems.filter((problem): problem is string => problem !== undefined);
 }
 
-async function taskIdProblem(path: string): Promise<string | undefined> {
-  const bytes = await readBounded(path, LIMITS.taskIdBytes);
+function taskIdProblem(path: string): string | undefined {
+  const bytes = readBounded(path, LIMITS.taskIdBytes);
   if (!bytes.ok) return `${ARTIFACT.taskId} ${bytes.error}.`;
   const text = strictUtf8(bytes.value)?.trim();
   if (text === undefined) return `${ARTIFACT.taskId} is not UTF-8.`;
@@ -37,18 +31,18 @@ async function taskIdProblem(path: string): Promise<string | undefined> {
   return /[\r\n]/.test(text) ? `${ARTIFACT.taskId} has more than one line.` : undefined;
 }
 
-async function messageProblem(artifacts: string): Promise<string | undefined> {
-  if ((await agentsMessage(artifacts)) !== undefined) return undefined;
-  const kind = await kindOf(join(artifacts, ARTIFACT.commitMessage));
+function messageProblem(artifacts: string): string | undefined {
+  if (agentsMessage(artifacts) !== undefined) return undefined;
+  const kind = kindOf(join(artifacts, ARTIFACT.commitMessage));
   if (kind === "missing") return `${ARTIFACT.commitMessage} is missing.`;
   return `${ARTIFACT.commitMessage} is not a file of UTF-8 text that is not empty and at most ${LIMITS.commitMessageBytes} bytes.`;
 }
 
-async function patchProblem(artifacts: string, manifest: Manifest): Promise<string | undefined> {
+function patchProblem(artifacts: string, manifest: Manifest): string | undefined {
   if (manifest.patches.length === 0) return `${ARTIFACT.patches} is empty: nothing was changed.`;
   let totalBytes = 0;
   for (const { file } of manifest.patches) {
-    const { size } = await lstat(join(artifacts, ARTIFACT.patches, file));
+    const { size } = lstatSync(join(artifacts, ARTIFACT.patches, file));
     totalBytes += size;
     if (size > LIMITS.patchBytes)
       return `${ARTIFACT.patches}/${file} is larger than ${LIMITS.patchBytes} bytes.`;

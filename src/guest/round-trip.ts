@@ -12,6 +12,8 @@ export interface RoundTrip {
   readonly check: OwnRepository;
   readonly directory: string;
   readonly base: string;
+  /** An index of the base, where the host gave one. */
+  readonly baseIndex: string;
 }
 
 /**

@@ -9,10 +9,9 @@ import { type ExportContext, exportWork } from "./export.ts";
 import { prepareHome } from "./home.ts";
 import { readLimitsHit } from "./limits-hit.ts";
 import { type Surroundings, preflight } from "./preflight.ts";
-import { startRelays } from "./relays.ts";
+import type { Relays } from "./relays.ts";
 import { artifactProblems } from "./required-artifacts.ts";
 import type { Say } from "./say.ts";
-import { runSetup } from "./setup.ts";
 import type { StopRequest } from "./stop-request.ts";
 
 export interface GuestProcess {
@@ -28,17 +27,20 @@ export interface GuestProcess {
  * but 0.
  */
 export async function runJob(job: GuestJob, guest: GuestProcess): Promise<number> {
-  if (job.mode === "setup") return runSetup(job, guest);
+  if (job.mode === "setup") {
+    const { runSetup } = await import("./setup.ts");
+    return runSetup(job, guest);
+  }
   const ready = await agentPart(job, guest);
   if (!ready.ok) {
     guest.say(ready.error);
     return GUEST_EXIT.refused;
   }
   if (job.mode === "run") guest.say(GUEST_EXPORTS.slice(SAID_BY_GUEST.length));
-  const firstProcess = await firstProcessCommandLine();
+  const firstProcess = firstProcessCommandLine();
   if (ownsProcessNamespace(job.isolation, firstProcess, guest.bundle))
     await endOthers(job.paths, guest.say);
-  const limitsHit = job.isolation === "container" ? await readLimitsHit() : undefined;
+  const limitsHit = job.isolation === "container" ? readLimitsHit() : undefined;
   return exportAndCheck({ job, ...ready.value, limitsHit, say: guest.say });
 }
 
@@ -47,14 +49,14 @@ type AgentPart = Pick<ExportContext, "surroundings" | "agent" | "agentVersion" |
 
 /** Everything up to the agent's end; fails with one sentence where it was not started. */
 async function agentPart(job: GuestJob, guest: GuestProcess): Promise<Result<AgentPart, string>> {
-  const found = await preflight(job, guest.env);
+  const found = preflight(job, guest.env);
   if (!found.ok) return found;
   const surroundings: Surroundings = found.value;
   if (job.mode === "export")
     return ok({ surroundings, agent: NOT_RUN, agentVersion: undefined, resumed: undefined });
-  const home = await prepareHome(guest.env.HOME ?? "", job);
+  const home = prepareHome(guest.env.HOME ?? "", job);
   if (!home.ok) return home;
-  const relays = await startRelays(job.relays, guest);
+  const relays = await relaysOf(job, guest);
   if (!relays.ok) return relays;
   try {
     const { agent, agentVersion, resumed } = await startAgent(job, guest);
@@ -62,8 +64,18 @@ async function agentPart(job: GuestJob, guest: GuestProcess): Promise<Result<Age
     const told = wasResumed ? resumed : undefined;
     return ok({ surroundings, agent, agentVersion, resumed: told });
   } finally {
-    relays.value.stop();
+    relays.value?.stop();
   }
+}
+
+/** Most runs have none, and are spared what they load. */
+async function relaysOf(
+  job: GuestJob,
+  guest: GuestProcess,
+): Promise<Result<Relays | undefined, string>> {
+  if (job.relays === undefined || job.relays.length === 0) return ok(undefined);
+  const { startRelays } = await import("./relays.ts");
+  return startRelays(job.relays, guest);
 }
 
 async function startAgent(
@@ -83,7 +95,7 @@ async function exportAndCheck(context: ExportContext): Promise<GuestExit> {
     const manifest = await exportWork(context);
     // A salvage gets out what there is; whether it is enough is for the host to say.
     if (job.mode === "export") return GUEST_EXIT.done;
-    const problems = await artifactProblems(job.paths.artifacts, manifest);
+    const problems = artifactProblems(job.paths.artifacts, manifest);
     for (const problem of problems) say(problem);
     return problems.length === 0 ? GUEST_EXIT.done : GUEST_EXIT.incomplete;
   } catch (error) {

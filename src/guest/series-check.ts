@@ -1,4 +1,4 @@
-import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { copyFileSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Git, must, mustText, words } from "./git.ts";
 import { treeOf } from "./history.ts";
@@ -8,56 +8,86 @@ import type { RoundTrip } from "./round-trip.ts";
 /**
  * Applies one mail after another in one shell, since to start a program takes longer than a small patch. A constant:
  * Git's own argv comes as positional parameters, and files have names of ours. `mailsplit` says of all together that they
- * are as many mails as files, and finds at least one in each. Prints the tree before the first mail and after each.
+ * are as many mails as files, and finds at least one in each; nothing waits for that. Prints the tree after each mail,
+ * and before the first one where the index is made of `info`.
  */
 const SCRIPT = `
-"$@" update-index -z --index-info <info || exit
-"$@" write-tree || exit
-found=$("$@" mailsplit -d4 --keep-cr -osplit -- in/*) || exit
+"$@" mailsplit -d4 --keep-cr -osplit -- in/* >found &
+splitting=$!
+if test -e info; then
+  "$@" update-index -z --index-info <info || exit
+  "$@" write-tree || exit
+fi
 files=0
-for mail in in/*; do files=$((files + 1)); done
-test "$found" = "$files" || exit
 for mail in in/*; do
+  files=$((files + 1))
   "$@" mailinfo -k --no-scissors --encoding=UTF-8 message diff <"$mail" >/dev/null || exit
   # An empty commit: git-apply(1) refuses an empty patch.
   test ! -s diff || "$@" apply --cached --whitespace=nowarn -- diff || exit
   "$@" write-tree || exit
 done
+wait $splitting || exit
+read -r found <found
+test "$found" = "$files"
 `;
 
 const MAX_CHANGES_BYTES = 512 * 1024 * 1024;
 
 /**
- * Whether the patches give back every tree. They are applied to an index of nothing but the paths that change, so that
- * how large the repository is does not matter, and what each of them changes there is put on the base's tree. Starts Git three times for a patch, and a few times for all.
+ * So much may be written of indexes, for all patches together, before the other way is the shorter one: some 10,000 files
+ * once.
  */
+const MAX_INDEX_BYTES = 1024 * 1024;
+
+/** Whether the patches give back every tree. Starts Git three times for a patch, and a few times for all. */
 export async function isSeriesSound(
   trip: RoundTrip,
   patches: readonly PatchFile[],
   directory: string,
 ): Promise<boolean> {
   if (patches.length === 0) return true;
+  const work = join(trip.directory, "series");
+  const mails = patches.map(({ file }) => join(directory, file));
+  prepare(work, mails);
+  const sizeBytes = sizeOf(trip.baseIndex);
+  const trees =
+    sizeBytes !== undefined && sizeBytes * patches.length <= MAX_INDEX_BYTES
+      ? await treesOnWhole(trip, work)
+      : await treesOnChanges(trip, patches, work);
+  const isSame = patches.every(({ commit }, index) => commit.tree === trees[index]);
+  return isSame && trees.length === patches.length;
+}
+
+/** Applies them to the index of the base: its files are so few that this is done soonest. */
+async function treesOnWhole(trip: RoundTrip, work: string): Promise<readonly string[]> {
+  copyFileSync(trip.baseIndex, join(work, "index"));
+  return printedTrees(trip, work);
+}
+
+/**
+ * Applies them to an index of nothing but the paths that change, so that how large the repository is does not matter, and
+ * puts what each of them changes there on the base's tree.
+ */
+async function treesOnChanges(
+  trip: RoundTrip,
+  patches: readonly PatchFile[],
+  work: string,
+): Promise<readonly string[]> {
   const trees = [
     await treeOf(trip.own.git, trip.base),
     ...patches.map(({ commit }) => commit.tree),
   ];
   const meant = await changesBetween(trip.own.git, trees);
-  const work = join(trip.directory, "series");
-  await prepare(
-    work,
-    indexInfo(meant),
-    patches.map(({ file }) => join(directory, file)),
-  );
+  writeFileSync(join(work, "info"), indexInfo(meant));
+  const got = await printedTrees(trip, work);
+  if (got.length !== trees.length) return [];
+  return wholeTrees(trip, await changesBetween(trip.check.git, got));
+}
+
+async function printedTrees({ check }: RoundTrip, work: string): Promise<readonly string[]> {
   const through = ["/bin/sh", "-c", SCRIPT, "sh"] as const;
   const call = { through, cwd: work, indexFile: join(work, "index") };
-  const printed = await mustText(trip.check.git, [], call).catch(() => "");
-  const got = printed.split("\n");
-  if (got.length !== trees.length) return false;
-  const whole = await wholeTrees(trip, await changesBetween(trip.check.git, got));
-  return (
-    whole.length === patches.length &&
-    patches.every(({ commit }, index) => commit.tree === whole[index])
-  );
+  return (await mustText(check.git, [], call).catch(() => "")).split("\n");
 }
 
 /** The base's tree with what each step changes: by git-fast-import(1), which reads only the trees on the way to it. */
@@ -138,11 +168,15 @@ function indexInfo(steps: readonly Step[]): Buffer {
 
 const NO_MODE = "000000";
 
-async function prepare(work: string, info: Buffer, mails: readonly string[]): Promise<void> {
-  await rm(work, { recursive: true, force: true });
-  await mkdir(join(work, "in"), { recursive: true });
-  await mkdir(join(work, "split"));
-  await writeFile(join(work, "info"), info);
+function prepare(work: string, mails: readonly string[]): void {
+  rmSync(work, { recursive: true, force: true });
+  mkdirSync(join(work, "in"), { recursive: true });
+  mkdirSync(join(work, "split"));
   for (const [index, mail] of mails.entries())
-    await symlink(mail, join(work, "in", String(index + 1).padStart(4, "0")));
+    symlinkSync(mail, join(work, "in", String(index + 1).padStart(4, "0")));
+}
+
+/** Undefined where there is no such file. */
+function sizeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size;
 }

@@ -1,10 +1,12 @@
-import { rm, writeFile } from "node:fs/promises";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Manifest } from "../core/artifacts.ts";
+import { allOf } from "./all-of.ts";
 import { type Exclude, makeExclude } from "./exclude.ts";
 import { gitError, must, mustText } from "./git.ts";
-import { countIgnored } from "./ignored.ts";
+import { gitFileTarget } from "./head.ts";
 import { leftBehind } from "./left-behind.ts";
+import { listLeft } from "./list-left.ts";
 import { revealNested } from "./nested.ts";
 import { nulSeparated, pathText } from "./nul-separated.ts";
 import {
@@ -17,6 +19,7 @@ import {
   makeIndex,
 } from "./own-index.ts";
 import type { OwnRepository } from "./own-repository.ts";
+import { plainSweep } from "./plain-sweep.ts";
 import { makeReadable } from "./readable.ts";
 import type { Say } from "./say.ts";
 
@@ -26,7 +29,7 @@ export interface SweepInput extends IndexSources {
 }
 
 export interface Swept {
-  /** The tree of the work as it lies in the workspace. */
+  /** The tree of the work as it lies in the workspace; no link in it to a repository that the base does not have. */
   readonly tree: string;
   /** Files and, with a slash at the end, whole directories that are in no patch. */
   readonly leftBehind: Manifest["ignoredLeftBehind"];
@@ -34,8 +37,23 @@ export interface Swept {
 
 /** Records the workspace's files as `git add -A` would, with the guest's own index and configuration. */
 export async function sweep(own: OwnRepository, input: SweepInput, say: Say): Promise<Swept> {
+  const exclude = makeExclude(own.gitDir, input.overlayPaths);
+  if (gitFileTarget(input.workspace, "") === undefined) {
+    const index = await makeIndex(own.git, input);
+    const plain = await plainSweep(index, exclude, input);
+    if (plain !== undefined) return { tree: plain.tree, leftBehind: plain.left.report() };
+  }
+  return carefulSweep(own, { ...input, exclude }, say);
+}
+
+/** Finds nested repositories before anything is added, and takes out again what must not be in. */
+async function carefulSweep(
+  own: OwnRepository,
+  input: SweepInput & { readonly exclude: Exclude },
+  say: Say,
+): Promise<Swept> {
+  const { exclude } = input;
   const index = await makeIndex(own.git, input);
-  const exclude = await makeExclude(own.gitDir, input.overlayPaths);
   const baseLinks = await gitlinksOf(own.git, input.base);
   // A link the agent's own commits made hides the files below it.
   await forget(index, await newLinks(index, baseLinks));
@@ -50,12 +68,11 @@ export async function sweep(own: OwnRepository, input: SweepInput, say: Say): Pr
   await forgetExcluded(index, exclude, input.commit);
   const left = leftBehind();
   for (const path of new Set([...nested.leftOut, ...links])) left.add(`${path}/`);
-  for (const path of await notRecorded(index, exclude)) left.add(path);
-  await countIgnored(index, exclude, left);
-  return {
-    tree: await mustText(own.git, ["write-tree"], index.view),
-    leftBehind: left.report(),
-  };
+  const [tree] = await allOf([
+    mustText(own.git, ["write-tree"], index.view),
+    listLeft(index, exclude, left),
+  ]);
+  return { tree, leftBehind: left.report() };
 }
 
 async function newLinks(
@@ -81,15 +98,15 @@ async function addAll(
   const first = await index.git(["add", "--all"], index.view);
   // A directory that cannot be opened is only a warning to git.
   if (first.code === 0 && first.stderr === "") return;
-  await makeReadable(where.workspace);
+  makeReadable(where.workspace);
   const skipping = ["add", "--all", "--ignore-errors"];
   const second = await index.git(skipping, index.view);
   if (second.code <= 1) return;
   say(`recording the workspace failed (${second.stderr.trim()}); again without conversions.`);
   const attributes = join(where.gitDir, "info", "attributes");
-  await writeFile(attributes, "* -text !eol !working-tree-encoding -ident -filter\n");
+  writeFileSync(attributes, "* -text !eol !working-tree-encoding -ident -filter\n");
   const third = await index.git(skipping, index.view);
-  await rm(attributes, { force: true });
+  rmSync(attributes, { force: true });
   if (third.code > 1) throw gitError(skipping, third);
 }
 
@@ -104,15 +121,4 @@ async function forgetExcluded(index: OwnIndex, exclude: Exclude, commit: string)
   const stdout = nulSeparated((path) => swept.delete(path));
   await must(index.git, ["ls-tree", "-r", "-z", "--name-only", commit], { stdout });
   await forget(index, [...swept]);
-}
-
-/** What is still untracked or different after everything was added, for example a tracked file that is a FIFO now. */
-async function notRecorded(index: OwnIndex, exclude: Exclude): Promise<readonly string[]> {
-  const paths = new Set<string>();
-  const stdout = nulSeparated((path) => {
-    if (!exclude.has(path.replace(/\/$/, ""))) paths.add(path);
-  });
-  const args = ["ls-files", "-z", "--others", "--modified", "--exclude-standard"];
-  await must(index.git, args, { ...index.view, stdout });
-  return [...paths];
 }

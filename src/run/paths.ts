@@ -100,7 +100,7 @@ export const IN_CONTAINER = {
   workspace: "/workspace",
   artifacts: "/guardloop/artifacts",
   job: "/guardloop/job",
-  guest: "/guardloop/job/guest.mjs",
+  guest: "/guardloop/job/guest.cjs",
   jobFile: "/guardloop/job/job.json",
   prompt: "/guardloop/job/prompt.md",
   baseIndex: "/guardloop/job/base-index",

@@ -8,7 +8,7 @@ import { importAsHost } from "./host-import.ts";
 import { GUEST_EXPORTS } from "../../src/core/artifacts.ts";
 import { makeStage, runGuest } from "./rig.ts";
 
-const BUNDLE = "/guardloop/job/guest.mjs";
+const BUNDLE = "/guardloop/job/guest.cjs";
 const INIT = `/sbin/docker-init\0--\0node\0${BUNDLE}\0/guardloop/job/job.json\0`;
 const NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"];
 const canUnshare = spawnSync(NAMESPACE[0] ?? "", [...NAMESPACE.slice(1), "true"]).status === 0;
@@ -19,7 +19,7 @@ test("the namespace is ours only when the host says so and process 1 runs the bu
   expect(ownsProcessNamespace("container", "/sbin/init\0", BUNDLE)).toBe(false);
   expect(ownsProcessNamespace("container", "", "")).toBe(false);
   expect(ownsProcessNamespace("container", `sh\0-c\0node ${BUNDLE}\0`, BUNDLE)).toBe(false);
-  expect(ownsProcessNamespace("container", "node\0guest.mjs\0", "guest.mjs")).toBe(false);
+  expect(ownsProcessNamespace("container", "node\0guest.cjs\0", "guest.cjs")).toBe(false);
 });
 
 test("on a machine that is not the run's own, no other process is ended", async () => {

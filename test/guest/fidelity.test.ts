@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/core/artifacts.ts";
 import { type Received, STARTED_SECONDS, receive } from "../rig/host-stages.ts";
 import { DECLARED, PRELUDE, SAME } from "./fidelity-cases.ts";
-import { type Stage, git, gitBytes, makeStage, runGuest } from "./rig.ts";
+import { type RunOptions, type Stage, git, gitBytes, makeStage, runGuest } from "./rig.ts";
 
 // What an agent may do with Git, exported by the guest and imported with the host's own stages. A case ends in one of
 // three ways: the same trees, messages and authors; refused with a reason; or a loss that is said. Never otherwise.
@@ -47,8 +47,8 @@ function ownPart(message: string): string {
   return own ?? `no trailers: ${message}`;
 }
 
-async function exportAndReceive(stage: Stage, agent: string) {
-  const run = await runGuest(stage, { agent: `${PRELUDE}\n${agent}` });
+async function exportAndReceive(stage: Stage, agent: string, job: RunOptions["job"] = {}) {
+  const run = await runGuest(stage, { agent: `${PRELUDE}\n${agent}`, job });
   expect([run.code, run.manifest?.agent.exitCode]).toEqual([0, 0]);
   const stateDir = join(stage.directory, "state");
   mkdirSync(stateDir);
@@ -67,7 +67,10 @@ function published(received: Received): { readonly branch: string; readonly rema
   return { branch, remarks: remarks.join("\n") };
 }
 
-describe("a history without merges arrives commit by commit", () => {
+describe.each([
+  ["with an index of all files", "base.index"],
+  ["with one of those that change", "none"],
+])("a history without merges arrives commit by commit, checked %s", (_way, baseIndex) => {
   let stage: Stage;
   let arrived: readonly CommitFacts[] = [];
   let made: readonly CommitFacts[] = [];
@@ -94,7 +97,9 @@ describe("a history without merges arrives commit by commit", () => {
     const scripts = SAME.map(
       ({ script }, index) => `( ${script}\n)\ngit rev-list --count HEAD > ../count-${index}`,
     );
-    const { received, manifest } = await exportAndReceive(stage, scripts.join("\n"));
+    const paths = { ...stage.job.paths, baseIndex: join(stage.directory, baseIndex) };
+    const script = scripts.join("\n");
+    const { received, manifest } = await exportAndReceive(stage, script, { paths });
     const { remarks, ...rest } = published(received);
     branch = rest.branch;
     said = [manifest.history.kind, remarks];

@@ -19,7 +19,7 @@ test("limits that were hit are counted with control groups v2", async () => {
     "memory.events": "low 0\nhigh 0\nmax 12\noom 3\noom_kill 2\noom_group_kill 0\n",
     "pids.events": "max 7\n",
   });
-  expect(await readLimitsHit(root)).toEqual({ memory: 2, processes: 7 });
+  expect(readLimitsHit(root)).toEqual({ memory: 2, processes: 7 });
 });
 
 test("and with control groups v1", async () => {
@@ -27,11 +27,11 @@ test("and with control groups v1", async () => {
     "memory/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n",
     "pids/pids.events": "max 18\n",
   });
-  expect(await readLimitsHit(root)).toEqual({ memory: 1, processes: 18 });
+  expect(readLimitsHit(root)).toEqual({ memory: 1, processes: 18 });
 });
 
 test("where a sandbox shows none, nothing is known", async () => {
-  expect(await readLimitsHit(controlGroups({}))).toEqual({ memory: null, processes: null });
+  expect(readLimitsHit(controlGroups({}))).toEqual({ memory: null, processes: null });
   const root = controlGroups({ "pids.events": "nonsense\n", "memory.events": "oom_kill -1\n" });
-  expect(await readLimitsHit(root)).toEqual({ memory: null, processes: null });
+  expect(readLimitsHit(root)).toEqual({ memory: null, processes: null });
 });

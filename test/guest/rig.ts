@@ -28,14 +28,14 @@ beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), "guest-test-"));
   // Other users may pass through: some tests run the guest as somebody who is not root.
   chmodSync(root, 0o755);
-  bundle = join(root, "guest.mjs");
+  bundle = join(root, "guest.cjs");
   await build({
     entryPoints: ["src/guest/main.ts"],
     outfile: bundle,
     bundle: true,
     platform: "node",
     target: "node18",
-    format: "esm",
+    format: "cjs",
     logLevel: "error",
   });
 });

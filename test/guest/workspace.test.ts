@@ -170,6 +170,24 @@ test("files of nested repositories are recorded as files, also when they were co
   ]);
 });
 
+test.each([
+  ["with its data", ""],
+  ["without its data", "rm -rf linked/.git"],
+])(
+  "the files of a repository that was only committed as a link are recorded, %s",
+  async (_, then) => {
+    const stage = makeStage();
+    const run = await runGuest(stage, {
+      agent: `git init -q linked; echo f > linked/f; (cd linked; git add f; git commit -qm Nested)
+      git add linked 2>/dev/null; git commit -qm "Add linked"; ${then}`,
+    });
+    expect(run.code).toBe(0);
+    const imported = importAsHost(stage, run);
+    expect(imported.manifest.history.kind).toBe("flattened");
+    expect(Object.keys(filesOf(imported))).toEqual(["README.md", "linked/f", "src/a.txt"]);
+  },
+);
+
 test("a further worktree of the same repository is left out and reported", async () => {
   const stage = makeStage();
   const run = await runGuest(stage, { agent: `git worktree add -q wt; echo x > x` });
@@ -202,13 +220,17 @@ function giveTo(path: string, uid: number): void {
     for (const name of readdirSync(path)) giveTo(join(path, name), uid);
 }
 
-test("files and directories without read permission are exported", async () => {
+test.each([
+  ["both", `x c closed a; chmod 100 "$PWD"`],
+  // Of which Git only warns.
+  ["a directory", "closed"],
+])("files and directories without read permission are exported: %s", async (_, closed) => {
   const stage = makeStage({ files: { "a/b": "b\n", c: "c\n" } });
   const asRoot = process.getuid?.() === 0;
   if (asRoot)
     for (const name of readdirSync(stage.directory)) giveTo(join(stage.directory, name), 1000);
   const run = await runGuest(stage, {
-    agent: `echo x > x; mkdir closed; echo y > closed/y; echo C > c; chmod 000 x c closed a; chmod 100 "$PWD"`,
+    agent: `echo x > x; mkdir closed; echo y > closed/y; echo C > c; chmod 000 ${closed}`,
     ...(asRoot ? { as: { uid: 1000, gid: 1000 } } : {}),
   });
   expect(run.output).toBe(`${GUEST_EXPORTS}\n`);

@@ -399,7 +399,7 @@ async function runGuest() {
     ? ["sh", "-c", argv.at(-1)]
     : [
         process.execPath,
-        onHost("/guardloop/job/guest.mjs"),
+        onHost("/guardloop/job/guest.cjs"),
         await prepareJob(onHost, argv.at(-1), home),
       ];
   const env = { PATH: process.env.PATH };

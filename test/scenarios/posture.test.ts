@@ -51,7 +51,7 @@ function handMade(agreed: Agreed): string {
     "job/passwd": `root:x:0:0:root:/:/sbin/nologin\nguardloop:x:${uid}:${gid}::/guardloop/home:/bin/sh\n`,
     "job/group": `root:x:0:\nguardloop:x:${gid}:\n`,
     "job/probe.mjs": bundledProbe(),
-    "job/guest.mjs": "",
+    "job/guest.cjs": "",
     "job/job.json": "",
     "job/prompt.md": "",
     "base.git/HEAD": "",
@@ -72,7 +72,7 @@ function byHand(edit: Edit): readonly string[] {
   try {
     const record = join(probed.world.state, "runs", probed.runId);
     const [program = "docker", ...args] = probed.argv;
-    const end = args.indexOf("/guardloop/job/guest.mjs");
+    const end = args.indexOf("/guardloop/job/guest.cjs");
     const own = args
       .slice(0, end)
       .map((one) => one.replaceAll(`=${record}/`, `=${root}/`))

@@ -84,7 +84,7 @@ async function perform(call: Call): Promise<CommandEnd> {
     history,
     adapter: prepared.value.invocation.adapter,
     gateway: prepared.value.gateway,
-    guestBundle: join(context.packageRoot, "dist/guest/guest.mjs"),
+    guestBundle: join(context.packageRoot, "dist/guest/guest.cjs"),
     remover: join(context.packageRoot, "dist/remover/remover.mjs"),
     now: context.now,
     report,

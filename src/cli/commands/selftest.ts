@@ -100,7 +100,7 @@ async function tried(call: Call, only: ReadonlySet<string>): Promise<Result<Repo
   const attacks = await selftest({
     env: context.env,
     gitProgram: git.value,
-    guestBundle: join(context.packageRoot, "dist/guest/guest.mjs"),
+    guestBundle: join(context.packageRoot, "dist/guest/guest.cjs"),
     probeBundle: join(context.packageRoot, "dist/selftest/probe.mjs"),
     engineWith: async (env) => {
       const runtime = settings.container.runtime ?? "";

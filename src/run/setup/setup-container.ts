@@ -87,7 +87,7 @@ export async function makeSetupWorkspace(
   if (!made.ok) return made;
   await mkdir(at("job"), { recursive: true, mode: 0o755 });
   await writeAccounts(at("job"), spec.container);
-  await copyFile(services.guestBundle, at("job/guest.mjs"));
+  await copyFile(services.guestBundle, at("job/guest.cjs"));
   const job = `${JSON.stringify(jobOf(spec, setup), null, 2)}\n`;
   await writeAtomic(at("job/job.json"), job, 0o644);
   return ok(made.value.layers);

@@ -49,7 +49,7 @@ async function writeJobFiles(services: RunServices, spec: RunSpec): Promise<void
   const { paths } = services;
   await writeAccounts(paths.job, spec.container);
   await writeAtomic(join(paths.job, "prompt.md"), spec.prompt, 0o644);
-  await copyFile(services.guestBundle, join(paths.job, "guest.mjs"));
+  await copyFile(services.guestBundle, join(paths.job, "guest.cjs"));
 }
 
 /** Writes job.json; done when the overlay is known. */

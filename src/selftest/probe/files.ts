@@ -44,7 +44,7 @@ const TO_OPEN = [
   "/etc/hosts",
   "/etc/resolv.conf",
   "/usr/bin/env",
-  "/guardloop/job/guest.mjs",
+  "/guardloop/job/guest.cjs",
   "/guardloop/job/job.json",
   "/guardloop/job/prompt.md",
   "/guardloop/base.git/HEAD",

@@ -1,0 +1,73 @@
+import { allOf } from "./all-of.ts";
+import type { Exclude } from "./exclude.ts";
+import { must, mustText, words } from "./git.ts";
+import { type LeftBehind, leftBehind } from "./left-behind.ts";
+import { listLeft } from "./list-left.ts";
+import { nulSeparated } from "./nul-separated.ts";
+import { GITLINK, type OwnIndex } from "./own-index.ts";
+
+export interface PlainSweep {
+  readonly tree: string;
+  readonly left: LeftBehind;
+}
+
+/**
+ * `git add -A` and nothing else, for a workspace where that is enough, as it hardly ever is not. Costs what was changed,
+ * not what the repository has, and asks side by side what only reads the index.
+ *
+ * @param options.commit the index's.
+ * @returns undefined where it is not enough, and the index is spoilt: Git had something to say, as it has about every
+ *   nested repository, there is a link that the base does not have, or something excluded came in.
+ */
+export async function plainSweep(
+  index: OwnIndex,
+  exclude: Exclude,
+  { base, commit }: { readonly base: string; readonly commit: string },
+): Promise<PlainSweep | undefined> {
+  const { git, view } = index;
+  const added = await git(["add", "--all"], view);
+  if (added.code !== 0 || added.stderr !== "") return undefined;
+  const isLetIn = ({ from, path }: IndexChange): boolean => from === NOTHING && exclude.has(path);
+  const left = leftBehind();
+  const [tree, links, letIn] = await allOf([
+    mustText(git, ["write-tree"], view),
+    anyChange(index, base, isNewLink),
+    exclude.isEmpty() ? Promise.resolve(false) : anyChange(index, commit, isLetIn),
+    listLeft(index, exclude, left),
+  ]);
+  return links || letIn ? undefined : { tree, left };
+}
+
+interface IndexChange {
+  /** Modes; `NOTHING` where there is no file. */
+  readonly from: string;
+  readonly to: string;
+  readonly path: string;
+}
+
+const NOTHING = "000000";
+
+function isNewLink({ from, to }: IndexChange): boolean {
+  return to === GITLINK && from !== GITLINK;
+}
+
+/** Whether the index differs from a commit in such a way. */
+async function anyChange(
+  index: OwnIndex,
+  commit: string,
+  isMeant: (change: IndexChange) => boolean,
+): Promise<boolean> {
+  let isThere = false;
+  let modes = "";
+  const stdout = nulSeparated((field) => {
+    if (modes === "") modes = field;
+    else {
+      const change = { from: modes.slice(1, 7), to: modes.slice(8, 14), path: field };
+      modes = "";
+      if (isMeant(change)) isThere = true;
+    }
+  });
+  const diff = words("diff-index --cached -z --raw --no-renames --no-abbrev --no-ext-diff");
+  await must(index.git, [...diff, "--ignore-submodules=none", commit], { ...index.view, stdout });
+  return isThere;
+}

@@ -14,6 +14,7 @@ import { redactorInUse } from "../logs/redactions-in-use.ts";
 import { containerSpec } from "../container/container.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
 import { readLayers } from "../layers/layers.ts";
+import { rehearse } from "../review/rehearsal.ts";
 import { watchContainer } from "../container/watched-container.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
@@ -119,7 +120,13 @@ async function besideGateways(
     startedAt: services.now().toISOString(),
     limits: spec.limits,
     first: at.first,
-    follow: (sink) => services.engine.run(container, sink, passed),
+    async follow(sink) {
+      const [end] = await Promise.all([
+        services.engine.run(container, sink, passed),
+        rehearse(spec),
+      ]);
+      return end;
+    },
   });
   if (!ended.ok || ended.value.kind !== "budget-limit") return ended;
   const exhausted = gateway?.exhausted();

@@ -54,37 +54,46 @@ interface Reader {
   next: number;
 }
 
+/** The next line with its line feed; empty at the end. */
+function peek({ lines, next }: Reader): string {
+  return lines[next] ?? "";
+}
+
 function readDiff(reader: Reader): FileDiff | undefined {
-  const line = reader.lines[reader.next] ?? "";
-  if (line.length > LONGEST_NAMES || !SAME_NAMES.test(line)) return undefined;
-  const path = nameIn(reader, "diff --git ");
-  if (path === undefined) return undefined;
-  const head = readHead(reader);
-  const isNamed = reader.lines[reader.next]?.startsWith("--- ") === true;
-  if (head === undefined || !isNamed)
-    return head === undefined ? undefined : { path, ...head, hunks: [] };
-  const { kind } = head;
-  const names = [nameIn(reader, "--- "), nameIn(reader, "+++ ")];
-  const expected = [kind === "added" ? NOTHING : path, kind === "deleted" ? NOTHING : path];
-  if (names.join("\n") !== expected.join("\n")) return undefined;
-  const hunks: Hunk[] = [];
-  while (reader.lines[reader.next]?.startsWith("@@ ") === true) {
-    const hunk = readHunk(reader);
-    if (hunk === undefined) return undefined;
-    hunks.push(hunk);
-  }
-  return hunks.length === 0 ? undefined : { path, ...head, hunks };
+  const path = readPath(reader);
+  const head = path === undefined ? undefined : readHead(reader);
+  if (path === undefined || head === undefined) return undefined;
+  if (!peek(reader).startsWith("--- ")) return { path, ...head, hunks: [] };
+  if (!readNames(reader, path, head.kind)) return undefined;
+  const hunks = readHunks(reader);
+  return hunks === undefined ? undefined : { path, ...head, hunks };
 }
 
 /** Two paths in quotes. */
 const LONGEST_NAMES = 40_000;
 const SAME_NAMES = /^diff --git ("?)a\/(.+) \1b\/\2\n$/;
+
+function readPath(reader: Reader): string | undefined {
+  const line = peek(reader);
+  if (line.length > LONGEST_NAMES || !SAME_NAMES.test(line)) return undefined;
+  return nameIn(reader, "diff --git ");
+}
+
+/** Whether the names are those of the file, or say that it is new or gone. */
+function readNames(reader: Reader, path: string, kind: FileDiff["kind"]): boolean {
+  const old = nameIn(reader, "--- ");
+  const now = nameIn(reader, "+++ ");
+  return (
+    old === (kind === "added" ? NOTHING : path) && now === (kind === "deleted" ? NOTHING : path)
+  );
+}
+
 /** `/dev/null` without its first component, as every name is. */
 const NOTHING = "dev/null";
 
 /** The one path that a line names; undefined where that is not for sure. */
 function nameIn(reader: Reader, prefix: string): string | undefined {
-  const line = (reader.lines[reader.next] ?? "").replace(/\n$/, "");
+  const line = peek(reader).replace(/\n$/, "");
   if (!line.startsWith(prefix)) return undefined;
   reader.next += 1;
   if (line === `${prefix}/dev/null`) return NOTHING;
@@ -93,56 +102,61 @@ function nameIn(reader: Reader, prefix: string): string | undefined {
   return names.length === 1 && /^[ab]\//.test(name) ? plainPath(name) : undefined;
 }
 
-/** Modes of files and links, and nothing else. */
-const MODE = "(100644|100755|120000)";
-const HEADS: readonly (readonly [RegExp, FileDiff["kind"] | "old"])[] = [
-  [new RegExp(`^new file mode ${MODE}\n$`), "added"],
-  [new RegExp(`^deleted file mode ${MODE}\n$`), "deleted"],
-  [new RegExp(`^old mode ${MODE}\n$`), "old"],
-  [new RegExp(`^new mode ${MODE}\n$`), "modified"],
-];
+/** What may stand between the names and the lines; the modes of files and links, and nothing else. */
+const HEAD =
+  /^(?:(new|deleted) file mode (100644|100755|120000)\n|old mode 1\d{5}\nnew mode (100644|100755|120000)\n)?(index [0-9a-f]{40}\.\.[0-9a-f]{40}(?: 1\d{5})?\n)?/;
 
 function readHead(reader: Reader): Pick<FileDiff, "kind" | "mode"> | undefined {
-  let kind: FileDiff["kind"] = "modified";
-  let mode: string | undefined;
-  let seen = "";
-  for (; ; reader.next += 1) {
-    const line = reader.lines[reader.next] ?? "";
-    const [pattern, means] = HEADS.find(([one]) => one.test(line)) ?? [];
-    if (pattern === undefined || means === undefined) break;
-    seen += ` ${means}`;
-    if (means === "old") continue;
-    kind = means;
-    mode = means === "deleted" ? undefined : pattern.exec(line)?.[1];
+  const ahead = reader.lines.slice(reader.next, reader.next + 3).join("");
+  const [head = "", made, own, changed, index] = HEAD.exec(ahead) ?? [];
+  reader.next += head.split("\n").length - 1;
+  // Where nothing but the mode changes there are no ids, and no lines.
+  const isWhole = index !== undefined || (changed !== undefined && !isOfDiff(peek(reader)));
+  if (!isWhole) return undefined;
+  if (made === "deleted") return { kind: "deleted", mode: undefined };
+  return made === "new" ? { kind: "added", mode: own } : { kind: "modified", mode: changed };
+}
+
+function isOfDiff(line: string): boolean {
+  return line.startsWith("--- ") || line.startsWith("@@ ");
+}
+
+function readHunks(reader: Reader): readonly Hunk[] | undefined {
+  const hunks: Hunk[] = [];
+  while (peek(reader).startsWith("@@ ")) {
+    const hunk = readHunk(reader);
+    if (hunk === undefined) return undefined;
+    hunks.push(hunk);
   }
-  if (!["", " added", " deleted", " old modified"].includes(seen)) return undefined;
-  const line = reader.lines[reader.next] ?? "";
-  // A section of nothing but a mode has no such line.
-  if (!/^index [0-9a-f]{40}\.\.[0-9a-f]{40}(?: \d{6})?\n$/.test(line))
-    return seen === " old modified" && !line.startsWith("--- ") ? { kind, mode } : undefined;
-  reader.next += 1;
-  return { kind, mode };
+  return hunks.length === 0 ? undefined : hunks;
 }
 
 const HUNK = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@[^\n]*\n$/;
 
 function readHunk(reader: Reader): Hunk | undefined {
-  const match = HUNK.exec(reader.lines[reader.next] ?? "");
-  if (match === null) return undefined;
+  const counts = HUNK.exec(peek(reader));
+  if (counts === null) return undefined;
   reader.next += 1;
-  const [, start, old = "1", now = "1"] = match;
+  const [, start, old = "1", now = "1"] = counts;
   const before: string[] = [];
   const after: string[] = [];
   while (before.length < Number(old) || after.length < Number(now)) {
-    const line = reader.lines[reader.next] ?? "";
-    const isLast = reader.lines[reader.next + 1]?.startsWith("\\ ") === true;
-    const content = isLast ? line.slice(1, -1) : line.slice(1);
-    if (!/^[ +-]/.test(line) || !line.endsWith("\n")) return undefined;
-    if (!line.startsWith("+")) before.push(content);
-    if (!line.startsWith("-")) after.push(content);
-    reader.next += isLast ? 2 : 1;
+    const line = readLine(reader);
+    if (line === undefined) return undefined;
+    if (line.sign !== "+") before.push(line.content);
+    if (line.sign !== "-") after.push(line.content);
   }
   if (before.length !== Number(old) || after.length !== Number(now)) return undefined;
   // Of no lines the place is named by the line before.
   return { at: Number(start) - (before.length === 0 ? 0 : 1), before, after };
+}
+
+/** A line of a hunk, with what is said of its end. */
+function readLine(reader: Reader): { readonly sign: string; readonly content: string } | undefined {
+  const line = peek(reader);
+  if (!/^[ +-][^]*\n$/.test(line)) return undefined;
+  reader.next += 1;
+  const isLast = peek(reader).startsWith("\\ ");
+  if (isLast) reader.next += 1;
+  return { sign: line.slice(0, 1), content: isLast ? line.slice(1, -1) : line.slice(1) };
 }

@@ -41,14 +41,38 @@ export async function changedEntries(
   to: string,
 ): Promise<Result<readonly ChangedEntry[], Failure>> {
   const raw = await gitOutput(git, [...DIFF_TREE, from, to], { maxOutputBytes: MAX_BYTES });
-  if (!raw.ok) return raw;
-  const fields = raw.value.toString("latin1").split("\0");
+  return raw.ok ? ok(readEntries(raw.value.toString("latin1")).entries) : raw;
+}
+
+/**
+ * The same, with one more kind of output of git-diff-tree(1) from the same start.
+ *
+ * @param format an option such as `--numstat`.
+ * @returns that output, separated by NUL, one character a byte.
+ */
+export async function changedEntriesAnd(
+  git: Git,
+  { from, to }: TreeStep,
+  format: "--numstat",
+): Promise<Result<{ readonly entries: readonly ChangedEntry[]; readonly rest: string }, Failure>> {
+  const args = [...DIFF_TREE, format, from, to];
+  const raw = await gitOutput(git, args, { maxOutputBytes: 2 * MAX_BYTES });
+  return raw.ok ? ok(readEntries(raw.value.toString("latin1"))) : raw;
+}
+
+/** A colon and the entry, NUL, the path, NUL, as often as there are some. */
+function readEntries(text: string): { readonly entries: ChangedEntry[]; readonly rest: string } {
   const entries: ChangedEntry[] = [];
-  for (let index = 0; index + 1 < fields.length; index += 2) {
-    const entry = parseEntry(fields[index] ?? "", fields[index + 1] ?? "");
+  let at = 0;
+  while (text[at] === ":") {
+    const metaEnd = text.indexOf("\0", at);
+    const pathEnd = text.indexOf("\0", metaEnd + 1);
+    if (metaEnd === -1 || pathEnd === -1) break;
+    const entry = parseEntry(text.slice(at, metaEnd), text.slice(metaEnd + 1, pathEnd));
     if (entry !== undefined) entries.push(entry);
+    at = pathEnd + 1;
   }
-  return ok(entries);
+  return { entries, rest: text.slice(at) };
 }
 
 /**

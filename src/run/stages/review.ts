@@ -17,9 +17,6 @@ export interface Reviewed {
 
 type Judged = Result<Reviewed["reviewed"], Failure>;
 
-/** Computes what a person must see before deciding; the decision itself is another command. */
-export const reviewStage = reviewStageAfter(undefined);
-
 /** @param early what `judge` answered, where it was asked before the stage; nothing is asked again then. */
 export function reviewStageAfter(early: Promise<Judged> | undefined): Stage<ReviewInput, Reviewed> {
   return { ...STAGE, perform: async (services, input) => perform(services, input, early) };
@@ -41,6 +38,9 @@ const STAGE: Omit<Stage<ReviewInput, Reviewed>, "perform"> = {
   },
   undo: async () => ok(undefined),
 };
+
+/** Computes what a person must see before deciding; the decision itself is another command. */
+export const reviewStage = reviewStageAfter(undefined);
 
 /** Computes the findings and writes them into the run's record. May be called again. */
 export async function computeReview(

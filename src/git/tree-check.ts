@@ -34,12 +34,25 @@ const DIFF_TREE = [
 ];
 const MAX_BYTES = 256 * 1024 * 1024;
 
+/** Between commits that were named by their ids: that never changes, and a run asks for it in several places. */
+const KNOWN = new Map<string, readonly ChangedEntry[]>();
+const MOST_KNOWN = { pairs: 8, entries: 1000 };
+
+function remember(pair: string, entries: readonly ChangedEntry[]): void {
+  if (!/^[0-9a-f]{40} [0-9a-f]{40}$/.test(pair) || entries.length > MOST_KNOWN.entries) return;
+  for (const oldest of [...KNOWN.keys()].slice(0, KNOWN.size + 1 - MOST_KNOWN.pairs))
+    KNOWN.delete(oldest);
+  KNOWN.set(pair, entries);
+}
+
 /** What differs between two commits, or trees. */
 export async function changedEntries(
   git: Git,
   from: string,
   to: string,
 ): Promise<Result<readonly ChangedEntry[], Failure>> {
+  const known = KNOWN.get(`${from} ${to}`);
+  if (known !== undefined) return ok(known);
   const raw = await gitOutput(git, [...DIFF_TREE, from, to], { maxOutputBytes: MAX_BYTES });
   return raw.ok ? ok(readEntries(raw.value.toString("latin1")).entries) : raw;
 }
@@ -57,7 +70,10 @@ export async function changedEntriesAnd(
 ): Promise<Result<{ readonly entries: readonly ChangedEntry[]; readonly rest: string }, Failure>> {
   const args = [...DIFF_TREE, format, from, to];
   const raw = await gitOutput(git, args, { maxOutputBytes: 2 * MAX_BYTES });
-  return raw.ok ? ok(readEntries(raw.value.toString("latin1"))) : raw;
+  if (!raw.ok) return raw;
+  const read = readEntries(raw.value.toString("latin1"));
+  remember(`${from} ${to}`, read.entries);
+  return ok(read);
 }
 
 /** A colon and the entry, NUL, the path, NUL, as often as there are some. */

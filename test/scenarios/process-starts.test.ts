@@ -8,11 +8,11 @@ import { GOOD_AGENT, type World, makeWorld } from "../rig/world.ts";
 const HOOK = pathToFileURL(join(import.meta.dirname, "../rig/spawn-hook.mjs")).href;
 
 /** The programs that a run of one task starts on the host, what the scripted engine starts not among them. */
-async function startsOfRun(world: World): Promise<readonly string[]> {
+async function startsOfRun(world: World, args: readonly string[] = []): Promise<readonly string[]> {
   const record = join(world.root, "starts");
   rmSync(record, { force: true });
   const env = { NODE_OPTIONS: `--import ${HOOK}`, SPAWN_RECORD: record };
-  expect(ending(await world.run(GOOD_AGENT, [], { env }))).toBe("exit 0");
+  expect(ending(await world.run(GOOD_AGENT, args, { env }))).toBe("exit 0");
   const starts = readFileSync(record, "utf8").trim().split("\n");
   // What a container uses is looked up by the clock.
   return starts.filter((line) => !/\/docker stats /.test(line));
@@ -80,6 +80,19 @@ describe("what a run of one task asks for", () => {
     ];
     expect(after.toSorted()).toEqual([...engine, ...imported, ...returned, ...reviewed].toSorted());
   });
+});
+
+test("a review is read while the lease is returned; where commands validate the work, after them", async () => {
+  using world = makeWorld();
+  const isReview = (line: string): boolean => / log --reverse /.test(line);
+  // Both before the container and after it; the last one counts.
+  const isReturn = (line: string): boolean => /\/git -C \S+ status /.test(line);
+  const plain = await startsOfRun(world);
+  expect(plain.findIndex(isReview)).toBeLessThan(plain.findLastIndex(isReturn));
+  const validated = await startsOfRun(world, ["--validate", "fine: true"]);
+  const command = validated.findIndex((line) => / run --rm .*-validate /.test(line));
+  expect(command).toBeGreaterThan(validated.findLastIndex(isReturn));
+  expect(validated.findIndex(isReview)).toBeGreaterThan(command);
 });
 
 test("a repository is not listed whole to find its plan", async () => {

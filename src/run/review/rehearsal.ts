@@ -23,7 +23,7 @@ export async function rehearse({ policy = NO_POLICY, setup }: RunSpec): Promise<
   for (let time = 0; time < TIMES; time += 1) {
     // The agent's output is read between the parts.
     await turn();
-    parseManifest(MANIFEST);
+    parseManifest(REHEARSED);
     await turn();
     await gatherSecrets(LINES, facts.messages, { secrets: [], notRead: [] });
     await turn();
@@ -35,7 +35,8 @@ const COMMIT = "0".repeat(40);
 const AUTHOR = { name: "Nobody", email: "nobody@guardloop.invalid", date: "0 +0000" };
 const NO_OUTCOME = { outcome: "exited", exitCode: 0, signal: null };
 
-const MANIFEST = Buffer.from(
+/** Of a run that never was, and as a real one's. */
+export const REHEARSED = Buffer.from(
   JSON.stringify({
     version: 1,
     base: COMMIT,

@@ -48,6 +48,7 @@ describe("left to Git is a mail", () => {
     "that is two": `${HEADER}\n${DIFF}\n${HEADER}\n${DIFF}`,
     "that does not begin as one": `${HEADER}\n${DIFF}`.slice(1),
     "without an end of its header": HEADER.split("\n\n")[0] ?? "",
+    "in whose message another one begins": `${HEADER}From x@y Mon Sep 17 00:00:00 2001\n\n${DIFF}`,
     "whose message ends early": `${HEADER}---\nmore of it\n\n${DIFF}`,
     "whose message has the beginning of a diff": `${HEADER}diff -u of something\n\n${DIFF}`,
     "with something behind the diff": `${HEADER}\n${DIFF}-- \n2.39.5\n`,

@@ -1,4 +1,5 @@
 import { type Failure, fail, failure } from "../core/failures.ts";
+import { DEADLINES } from "../core/limits.ts";
 import { type Result, err, ok } from "../core/result.ts";
 import type { Exit } from "../process/command.ts";
 import { ENGINE_NAMES, type EngineClient, engineFailure } from "./client.ts";
@@ -17,6 +18,8 @@ import { waitingClients } from "./waiting-clients.ts";
 const CLIENT_STATUSES: ReadonlySet<number> = new Set([125, 126, 127]);
 /** The client's own deadline lies far beyond the run's clocks, which end the container, not the client. */
 const CLIENT_DEADLINE_MS = 7 * 24 * 60 * 60_000;
+/** An engine that does not answer by then is asked again, with patience, by whom the answer matters to. */
+const GONE_DEADLINE_MS = 5_000;
 /** Kept of the client's standard error for messages, from its end; the whole stream goes to the sink. */
 const KEPT_BYTES = 16 * 1024;
 
@@ -105,7 +108,12 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
       const ended = span(spec.name, { since, until: now(), lastedMs: performance.now() - start });
       if (said.code === null || (await isClientsOwn(options, said, ended)))
         return refused(`run the container ${spec.name}`, said);
-      return ok({ exitCode: said.code, outOfMemory: await hitMemoryLimit(options, ended) });
+      const [outOfMemory, there] = await Promise.all([
+        hitMemoryLimit(options, ended),
+        exists(options, spec.name, GONE_DEADLINE_MS),
+      ]);
+      const gone = there.ok && !there.value ? ({ gone: "proven" } as const) : {};
+      return ok({ exitCode: said.code, outOfMemory, ...gone });
     },
     follow: (name, from, sink) =>
       waiting.during(name, (giveUp) => follow(options, { name, from, sink, giveUp })),
@@ -114,13 +122,7 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
       const exit = await client.call(["kill", `--signal=${signal}`, name]);
       return absentIsFine(exit, `signal the container ${name}`);
     },
-    async exists(name) {
-      const filter = `name=${words.nameFilter(name)}`;
-      const exit = await client.call(["ps", "-a", "--filter", filter, "--format", "{{.Names}}"]);
-      if (!exit.ok) return midRun(exit);
-      if (exit.value.code !== 0) return refused(`look for the container ${name}`, exit.value);
-      return ok(exit.value.stdout.toString("utf8").split("\n").includes(name));
-    },
+    exists: (name) => exists(options, name),
     async remove(name) {
       const exit = await client.call([...words.remove, name]);
       return absentIsFine(exit, `remove the container ${name}`);
@@ -130,6 +132,20 @@ export function commandLineEngine(options: CommandLineOptions): Engine {
     namelessImages: () => namelessImages(client),
     removeNamelessImage: (id) => removeNamelessImage(client, id),
   };
+}
+
+async function exists(
+  { client, words }: CommandLineOptions,
+  name: string,
+  deadlineMs: number = DEADLINES.engineQuickMs,
+): Promise<Result<boolean, Failure>> {
+  const filter = `name=${words.nameFilter(name)}`;
+  const args = ["ps", "-a", "--filter", filter, "--format", "{{.Names}}"];
+  const exit = await client.call(args, { deadlineMs });
+  if (!exit.ok) return midRun(exit);
+  if (exit.value.code !== 0)
+    return midRun(err(engineFailure(client.kind, `look for the container ${name}`, exit.value)));
+  return ok(exit.value.stdout.toString("utf8").split("\n").includes(name));
 }
 
 function statsOf({ client, words }: CommandLineOptions, name: string) {

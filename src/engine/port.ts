@@ -101,10 +101,12 @@ export interface ContainerEnd {
   readonly exitCode: number;
   /** From the engine's events, which outlive `--rm`. */
   readonly outOfMemory: boolean;
+  /** Asked beside the events. Missing where the container was still there, or the engine did not answer in time. */
+  readonly gone?: "proven";
 }
 
 /** The end of a container that another process had started. */
-export interface FollowedEnd extends Omit<ContainerEnd, "exitCode"> {
+export interface FollowedEnd extends Omit<ContainerEnd, "exitCode" | "gone"> {
   /** Undefined where the container was gone before it could be asked. */
   readonly exitCode: number | undefined;
 }
@@ -144,8 +146,8 @@ export interface Engine {
   /** The client's argv for a container: a pure function of the spec, kept in the run record. */
   argv(spec: ContainerSpec): readonly [string, ...string[]];
   /**
-   * Runs a container to its end. Resolves when the client has ended; the caller then proves with `exists` that
-   * the container is gone. A second container of the same name is refused by the engine.
+   * Runs a container to its end. Resolves when the client has ended; where that does not prove that the container is
+   * gone, the caller does, with `exists`. A second container of the same name is refused by the engine.
    *
    * @param environment values of `spec.passEnv`.
    */

@@ -1,10 +1,10 @@
 import type { Failure } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
 import { blobSizes } from "./blobs.ts";
-import { type Git, gitOutput } from "./git.ts";
+import type { Git } from "./git.ts";
 import { LINK_MODE, linkTargets } from "./links.ts";
 import { logRows } from "./log-rows.ts";
-import { type ChangedEntry, changedEntries } from "./tree-check.ts";
+import { type ChangedEntry, changedEntriesAnd } from "./tree-check.ts";
 
 /** A changed entry with what its content is. Lines are 0 for binary content. */
 export interface MeasuredEntry extends ChangedEntry {
@@ -23,24 +23,24 @@ export async function measureChanges(
   from: string,
   to: string,
 ): Promise<Result<readonly MeasuredEntry[], Failure>> {
-  const entries = await changedEntries(git, from, to);
-  if (!entries.ok) return entries;
-  const lines = await lineCounts(git, from, to);
-  if (!lines.ok) return lines;
+  const changed = await changedEntriesAnd(git, { from, to }, "--numstat");
+  if (!changed.ok) return changed;
+  const { entries, rest } = changed.value;
+  const lines = lineCounts(rest);
   const sizes = await blobSizes(
     git,
-    entries.value.map((entry) => entry.newBlob),
+    entries.map((entry) => entry.newBlob),
   );
   if (!sizes.ok) return sizes;
-  const links = entries.value.filter((entry) => entry.newMode === LINK_MODE);
+  const links = entries.filter((entry) => entry.newMode === LINK_MODE);
   const targets = await linkTargets(
     git,
     links.map((link) => link.newBlob),
   );
   if (!targets.ok) return targets;
   const measured: MeasuredEntry[] = [];
-  for (const entry of entries.value) {
-    const count = lines.value.get(entry.path) ?? NO_LINES;
+  for (const entry of entries) {
+    const count = lines.get(entry.path) ?? NO_LINES;
     measured.push({
       ...entry,
       addedLines: count.added,
@@ -61,31 +61,13 @@ interface LineCount {
 
 const NO_LINES: LineCount = { added: 0, deleted: 0, content: "text" };
 
-async function lineCounts(
-  git: Git,
-  from: string,
-  to: string,
-): Promise<Result<ReadonlyMap<string, LineCount>, Failure>> {
-  // Attributes of the tree must not decide what counts as binary: --attr-source is newer than what we support,
-  // but diff-tree reads attributes from a work tree or index only, and the blobs decide here.
-  const output = await gitOutput(
-    git,
-    [
-      "diff-tree",
-      "-r",
-      "-z",
-      "--numstat",
-      "--no-renames",
-      "--no-ext-diff",
-      "--no-textconv",
-      from,
-      to,
-    ],
-    { maxOutputBytes: 256 * 1024 * 1024 },
-  );
-  if (!output.ok) return output;
+/**
+ * From the rows of `--numstat`. Attributes of the tree do not decide what counts as binary: git-diff-tree(1) reads them
+ * from a work tree or index only, and the blobs decide here.
+ */
+function lineCounts(rows: string): ReadonlyMap<string, LineCount> {
   const counts = new Map<string, LineCount>();
-  for (const row of output.value.toString("latin1").split("\0")) {
+  for (const row of rows.split("\0")) {
     const [added = "", deleted = "", path] = row.split("\t");
     if (path === undefined) continue;
     const bytes = Buffer.from(path, "latin1");
@@ -97,7 +79,7 @@ async function lineCounts(
       content: added === "-" ? "binary" : "text",
     });
   }
-  return ok(counts);
+  return counts;
 }
 
 export interface CommitSummary {

@@ -8,7 +8,26 @@ import { withTrailers } from "./with-trailers.ts";
 
 /** A commit as what it changes, on top of the one before. */
 export interface CommitOfSeries extends Omit<CommitRequest, "tree" | "parent"> {
-  readonly changes: readonly ChangedEntry[];
+  readonly changes: readonly SeriesChange[];
+}
+
+export interface SeriesChange {
+  /** One character a byte. */
+  readonly path: string;
+  /** What is there afterwards; undefined for nothing. */
+  readonly blob: SeriesBlob | undefined;
+}
+
+interface SeriesBlob {
+  readonly mode: string;
+  readonly id: string;
+  /** Where the object is not there yet. */
+  readonly content?: Buffer;
+}
+
+export function seriesChange(entry: ChangedEntry): SeriesChange {
+  const { newMode: mode, newBlob: id } = entry;
+  return { path: pathBytes(entry), blob: entry.status === "D" ? undefined : { mode, id } };
 }
 
 export interface MadeCommit {
@@ -59,22 +78,25 @@ function commands(commit: CommitOfSeries, index: number, parent: string): Buffer
   ];
   const from = index === 0 ? [`from ${parent}`] : [];
   // Away first: a file can take the place of a directory.
-  const gone = commit.changes.filter((entry) => entry.status === "D");
-  const there = commit.changes.filter((entry) => entry.status !== "D");
-  const files = [
-    ...from,
-    ...gone.map((entry) => `D ${quoted(pathBytes(entry))}`),
-    ...there.map(
-      ({ newMode, newBlob, ...entry }) =>
-        `M ${newMode} ${newBlob} ${quoted(pathBytes({ newMode, newBlob, ...entry }))}`,
-    ),
-  ];
-  const asks = ['ls ""', `get-mark :${index + 1}`, ""];
+  const gone = commit.changes.filter(({ blob }) => blob === undefined);
+  const there = commit.changes.flatMap(({ path, blob }) => (blob ? [fileCommand(path, blob)] : []));
   return Buffer.concat([
     Buffer.from(head.join("\n")),
     message,
-    Buffer.from(`\n${[...files, ...asks].join("\n")}`, "latin1"),
+    Buffer.from(
+      ["", ...from, ...gone.map(({ path }) => `D ${quoted(path)}`), ""].join("\n"),
+      "latin1",
+    ),
+    ...there.flat(),
+    Buffer.from(`ls ""\nget-mark :${index + 1}\n`),
   ]);
+}
+
+function fileCommand(path: string, { mode, id, content }: SeriesBlob): readonly Buffer[] {
+  const command = `M ${mode} ${content === undefined ? id : "inline"} ${quoted(path)}\n`;
+  if (content === undefined) return [Buffer.from(command, "latin1")];
+  const data = `data ${content.length}\n`;
+  return [Buffer.from(command + data, "latin1"), content, Buffer.from("\n")];
 }
 
 function quoted(path: string): string {

@@ -1,4 +1,4 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Failure, fail } from "../core/failures.ts";
 import { DEADLINES, GIT_BOUNDS } from "../core/limits.ts";
@@ -20,15 +20,9 @@ export async function transferObjects(
   target: Git,
   range: { readonly base: string; readonly tip: string },
 ): Promise<Result<void, Failure>> {
-  const directory = join(quarantine.dir, "outgoing");
-  await mkdir(directory, { recursive: true });
-  const packed = await gitText(
-    quarantine.git,
-    ["pack-objects", "--revs", "--delta-base-offset", "-q", join(directory, "pack")],
-    { stdin: `${range.tip}\n^${range.base}\n`, deadlineMs: DEADLINES.gitLongMs },
-  );
+  const packed = await packOf(quarantine, range);
   if (!packed.ok) return packed;
-  const pack = await readFile(join(directory, `pack-${packed.value}.pack`));
+  const pack = await readFile(packed.value);
   const args = ["index-pack", "--stdin", "--strict", "--fix-thin"];
   const indexed = await withBounds(target, GIT_BOUNDS).exec(args, {
     stdin: pack,
@@ -38,6 +32,24 @@ export async function transferObjects(
   const refused = whatFsckRefused(indexed.stderr.toString("utf8"));
   if (refused === undefined) return err(gitFailure(args, indexed));
   return fail("import-refused", `Git's own check of the imported objects refuses one: ${refused}.`);
+}
+
+/** Path of a pack with everything between base and tip: the quarantine's one, where that is all it has, or a new one. */
+async function packOf(
+  { git, dir }: Quarantine,
+  { base, tip }: { readonly base: string; readonly tip: string },
+): Promise<Result<string, Failure>> {
+  const objects = join(dir, "objects");
+  const loose = (await readdir(objects)).some((name) => /^[0-9a-f]{2}$/.test(name));
+  const packs = (await readdir(join(objects, "pack"))).filter((name) => name.endsWith(".pack"));
+  const [only] = packs;
+  if (!loose && only !== undefined && packs.length === 1) return ok(join(objects, "pack", only));
+  const directory = join(dir, "outgoing");
+  await mkdir(directory, { recursive: true });
+  const args = ["pack-objects", "--revs", "--delta-base-offset", "-q", join(directory, "pack")];
+  const stdin = `${tip}\n^${base}\n`;
+  const packed = await gitText(git, args, { stdin, deadlineMs: DEADLINES.gitLongMs });
+  return packed.ok ? ok(join(directory, `pack-${packed.value}.pack`)) : packed;
 }
 
 /** The first error of git-fsck(1)'s checks: an id in words, and what it is about. It warns of other objects before. */
@@ -61,10 +73,6 @@ export async function createRef(
   ref: string,
   value: string,
 ): Promise<Result<void, Failure>> {
-  // Ids are checked by a pattern of ours; Git has the second word on what they became.
-  const wellFormed = await git.exec(["check-ref-format", ref]);
-  if (wellFormed.code !== 0)
-    return fail("git-failed", `${JSON.stringify(ref)} is not a name that Git takes for a branch.`);
   const exit = await git.exec([
     "update-ref",
     "--no-deref",
@@ -75,6 +83,10 @@ export async function createRef(
     NO_OBJECT,
   ]);
   if (exit.code === 0) return ok(undefined);
+  // Ids are checked by a pattern of ours; Git has the second word on what they became, and refuses what is no name.
+  const wellFormed = await git.exec(["check-ref-format", ref]);
+  if (wellFormed.code !== 0)
+    return fail("git-failed", `${JSON.stringify(ref)} is not a name that Git takes for a branch.`);
   const present = await readRef(git, ref);
   if (present === value) return ok(undefined);
   if (present !== undefined) return fail("branch-exists", `${ref} exists already, at ${present}.`);

@@ -16,8 +16,12 @@ export interface Quarantine {
   readonly indexFile: string;
 }
 
+/** As `git init --bare` writes it; see gitrepository-layout(5). */
+const CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
+
 /**
- * Makes a quarantine whose objects are its own, with the principal's as read-only alternate.
+ * Makes a quarantine whose objects are its own, with the principal's as read-only alternate. Written by hand: there is
+ * little in it. May be called again for one that is there.
  *
  * @param objectsDir the principal's object directory.
  */
@@ -27,21 +31,17 @@ export async function makeQuarantine(options: {
   readonly dir: string;
   readonly objectsDir: string;
   readonly bounds?: Bounds;
-}): Promise<Result<Quarantine, Failure>> {
+}): Promise<Quarantine> {
   await mkdir(options.dir, { recursive: true, mode: 0o700 });
+  const at = (name: string): string => join(options.dir, name);
+  for (const name of ["objects/info", "objects/pack", "refs"])
+    await mkdir(at(name), { recursive: true });
+  await writeFile(at("HEAD"), "ref: refs/heads/import\n");
+  await writeFile(at("config"), CONFIG);
+  await writeFile(at("objects/info/alternates"), `${options.objectsDir}\n`);
   const sealed = sealedGit(options.program, options.env, options.dir);
   const git = withBounds(sealed, options.bounds ?? GIT_BOUNDS);
-  const made = await gitOutput(git, [
-    "init",
-    "--bare",
-    "--quiet",
-    "--template=",
-    "--initial-branch=import",
-  ]);
-  if (!made.ok) return made;
-  await mkdir(join(options.dir, "objects/info"), { recursive: true });
-  await writeFile(join(options.dir, "objects/info/alternates"), `${options.objectsDir}\n`);
-  return ok({ git, dir: options.dir, indexFile: join(options.dir, "import-index") });
+  return { git, dir: options.dir, indexFile: at("import-index") };
 }
 
 export async function startAt(

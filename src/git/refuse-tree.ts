@@ -42,21 +42,25 @@ export interface KnownStep {
  * the first that refuses is the reason.
  *
  * @param steps ids of trees.
+ * @param known sizes of blobs whose content was hashed here.
  */
 export async function knownSteps(
   git: Git,
   steps: readonly TreeStep[],
-  limits: TreeLimits = LIMITS,
+  known: ReadonlyMap<string, number> = new Map(),
 ): Promise<Result<readonly KnownStep[], Failure>> {
+  const limits = LIMITS;
   const changes = await changesOfSteps(git, steps);
   if (!changes.ok) return changes;
-  const sizes = await blobSizes(git, changes.value.flatMap(newBlobs));
-  if (!sizes.ok) return sizes;
+  const unknown = changes.value.flatMap(newBlobs).filter((blob) => !known.has(blob));
+  const found = await blobSizes(git, unknown);
+  if (!found.ok) return found;
+  const sizes = new Map([...known, ...found.value]);
   return ok(
     steps.map((step, index) => ({
       async check() {
         const added = await addedAmong(git, step, changes.value[index] ?? []);
-        return added.ok ? refuseAdded(git, added.value, { sizes: sizes.value, limits }) : added;
+        return added.ok ? refuseAdded(git, added.value, { sizes, limits }) : added;
       },
     })),
   );

@@ -8,8 +8,8 @@ export function touchedPaths(mail: Buffer): ReadonlySet<string> {
   const text = mail.toString("latin1");
   for (const [line] of text.matchAll(HEADER))
     for (const name of namesIn(line)) {
-      const path = withoutPrefix(name);
-      if (path !== undefined && isPlainPath(path)) paths.add(path);
+      const path = plainPath(name);
+      if (path !== undefined) paths.add(path);
     }
   return paths;
 }
@@ -19,7 +19,8 @@ const HEADER = /^(?:diff --git |--- |\+\+\+ |rename from |rename to |copy from |
 /** Renames and copies name their paths without a prefix. */
 const WITHOUT_PREFIX = /^(?:rename|copy) (?:from|to) (.*?)\r?$/;
 
-function namesIn(line: string): readonly string[] {
+/** The names in such a line, without their quotes. */
+export function namesIn(line: string): readonly string[] {
   const renamed = WITHOUT_PREFIX.exec(line)?.[1];
   if (renamed !== undefined) return [`a/${unquoted(renamed) ?? renamed}`];
   if (line.startsWith("diff --git ")) return bothNames(line.slice("diff --git ".length));
@@ -62,9 +63,11 @@ const ESCAPES: Readonly<Record<string, string>> = {
   v: "\v",
 };
 
-function withoutPrefix(name: string): string | undefined {
+/** A name without its first component; undefined where what is left is not a plain path. */
+export function plainPath(name: string): string | undefined {
   const slash = name.indexOf("/");
-  return slash === -1 ? undefined : name.slice(slash + 1);
+  const path = name.slice(slash + 1);
+  return slash !== -1 && isPlainPath(path) ? path : undefined;
 }
 
 /** What can be asked for in a line of its own, and leads nowhere else. */

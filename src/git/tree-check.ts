@@ -34,21 +34,61 @@ const DIFF_TREE = [
 ];
 const MAX_BYTES = 256 * 1024 * 1024;
 
+/** Between commits that were named by their ids: that never changes, and a run asks for it in several places. */
+const KNOWN = new Map<string, readonly ChangedEntry[]>();
+const MOST_KNOWN = { pairs: 8, entries: 1000 };
+
+function remember(pair: string, entries: readonly ChangedEntry[]): void {
+  if (!/^[0-9a-f]{40} [0-9a-f]{40}$/.test(pair) || entries.length > MOST_KNOWN.entries) return;
+  for (const oldest of [...KNOWN.keys()].slice(0, KNOWN.size + 1 - MOST_KNOWN.pairs))
+    KNOWN.delete(oldest);
+  KNOWN.set(pair, entries);
+}
+
 /** What differs between two commits, or trees. */
 export async function changedEntries(
   git: Git,
   from: string,
   to: string,
 ): Promise<Result<readonly ChangedEntry[], Failure>> {
+  const known = KNOWN.get(`${from} ${to}`);
+  if (known !== undefined) return ok(known);
   const raw = await gitOutput(git, [...DIFF_TREE, from, to], { maxOutputBytes: MAX_BYTES });
+  return raw.ok ? ok(readEntries(raw.value.toString("latin1")).entries) : raw;
+}
+
+/**
+ * The same, with one more kind of output of git-diff-tree(1) from the same start.
+ *
+ * @param format an option such as `--numstat`.
+ * @returns that output, separated by NUL, one character a byte.
+ */
+export async function changedEntriesAnd(
+  git: Git,
+  { from, to }: TreeStep,
+  format: "--numstat",
+): Promise<Result<{ readonly entries: readonly ChangedEntry[]; readonly rest: string }, Failure>> {
+  const args = [...DIFF_TREE, format, from, to];
+  const raw = await gitOutput(git, args, { maxOutputBytes: 2 * MAX_BYTES });
   if (!raw.ok) return raw;
-  const fields = raw.value.toString("latin1").split("\0");
+  const read = readEntries(raw.value.toString("latin1"));
+  remember(`${from} ${to}`, read.entries);
+  return ok(read);
+}
+
+/** A colon and the entry, NUL, the path, NUL, as often as there are some. */
+function readEntries(text: string): { readonly entries: ChangedEntry[]; readonly rest: string } {
   const entries: ChangedEntry[] = [];
-  for (let index = 0; index + 1 < fields.length; index += 2) {
-    const entry = parseEntry(fields[index] ?? "", fields[index + 1] ?? "");
+  let at = 0;
+  while (text[at] === ":") {
+    const metaEnd = text.indexOf("\0", at);
+    const pathEnd = text.indexOf("\0", metaEnd + 1);
+    if (metaEnd === -1 || pathEnd === -1) break;
+    const entry = parseEntry(text.slice(at, metaEnd), text.slice(metaEnd + 1, pathEnd));
     if (entry !== undefined) entries.push(entry);
+    at = pathEnd + 1;
   }
-  return ok(entries);
+  return { entries, rest: text.slice(at) };
 }
 
 /**

@@ -16,33 +16,57 @@ export interface Tree {
 
 export const DIRECTORY_MODE = "40000";
 
+export interface TreesAt {
+  /** Those that are directories there. */
+  readonly trees: ReadonlyMap<string, Tree>;
+  /** Those that are files or links there. */
+  readonly contents: ReadonlyMap<string, Buffer>;
+}
+
+/** Where contents are read they come into this process's memory, in pieces. */
+const MOST_BYTES = { trees: 64 * 1024 * 1024, withContents: 16 * 1024 * 1024 };
+
 /**
- * The entries of some directories of a commit, with one start of Git and nothing read of the others.
+ * The entries of some directories of a commit, and the contents of some of its files, with one start of Git and nothing
+ * read of the others. Fails where they are too large.
  *
  * @param directories without a slash at the end, one character a byte, no control characters; empty for the top.
- * @returns those that are directories there.
+ * @param files likewise.
  */
 export async function treesAt(
   git: Git,
   commit: string,
-  directories: readonly string[],
-): Promise<Result<ReadonlyMap<string, Tree>, Failure>> {
+  { directories, files }: Readonly<Record<"directories" | "files", readonly string[]>>,
+): Promise<Result<TreesAt, Failure>> {
+  const asked = [...directories, ...files];
+  const most = files.length === 0 ? MOST_BYTES.trees : MOST_BYTES.withContents;
+  const enough = new AbortController();
+  let bytes = 0;
   const output = await gitOutput(git, ["cat-file", "--batch"], {
-    stdin: Buffer.from(directories.map((one) => `${commit}:${one}\n`).join(""), "latin1"),
+    stdin: Buffer.from(asked.map((one) => `${commit}:${one}\n`).join(""), "latin1"),
+    maxOutputBytes: most,
+    signal: enough.signal,
+    onOutput: (_, chunk) => {
+      bytes += chunk.length;
+      if (bytes > most) enough.abort();
+    },
   });
   if (!output.ok) return output;
-  const found = new Map<string, Tree>();
+  const trees = new Map<string, Tree>();
+  const contents = new Map<string, Buffer>();
   let at = 0;
-  for (const directory of directories) {
+  for (const [index, path] of asked.entries()) {
     const feed = output.value.indexOf("\n", at);
     const header = output.value.toString("latin1", at, feed);
     const [, id = "", type, size] = /^([0-9a-f]{40}) (\w+) (\d+)$/.exec(header) ?? [];
     // A line without content: there is no such object.
     at = feed + 1 + (size === undefined ? 0 : Number(size) + 1);
-    if (type === "tree")
-      found.set(directory, { id, entries: parseTree(output.value.subarray(feed + 1, at - 1)) });
+    const content = output.value.subarray(feed + 1, at - 1);
+    if (type === "tree" && index < directories.length)
+      trees.set(path, { id, entries: parseTree(content) });
+    if (type === "blob" && index >= directories.length) contents.set(path, content);
   }
-  return ok(found);
+  return ok({ trees, contents });
 }
 
 /** Each entry of a tree object: mode, blank, name, NUL, and the id's 20 bytes. */

@@ -14,7 +14,7 @@ import { type Imported, importStage } from "./stages/import.ts";
 import { type Leased, leaseStage } from "./stages/lease.ts";
 import { releaseStage } from "./stages/release.ts";
 import { type SetUp, setupStage } from "./stages/setup.ts";
-import { type Reviewed, reviewStage } from "./stages/review.ts";
+import { type Reviewed, judge, reviewStageAfter } from "./stages/review.ts";
 import { type Validated, validateStage } from "./stages/validate.ts";
 import { type Snapshotted, snapshotStage } from "./stages/snapshot.ts";
 import { type Specified, specStage } from "./stages/spec.ts";
@@ -97,10 +97,11 @@ export async function endFlow<Run extends Started & AgentRan & Collected & Impor
   const { spec } = started;
   if (!imported.ok && imported.error.stage !== "spec" && imported.error.stage !== "lease")
     await salvage(services, spec);
+  const early = imported.ok ? judgedEarly(services, imported.value) : undefined;
   const released = await step(services, releaseStage, started);
   if (!imported.ok) return finish(services, started, imported.error);
   const validated = await step(services, validateStage, imported.value);
-  const reviewed = await step(services, reviewStage, imported.value);
+  const reviewed = await step(services, reviewStageAfter(early), imported.value);
   record(services, spec.runId, {
     type: "run-ready",
     branch: imported.value.imported.branch,
@@ -112,6 +113,21 @@ export async function endFlow<Run extends Started & AgentRan & Collected & Impor
   if (!reviewed.ok) notice(services, spec.runId, reviewed.error);
   const validation = validated.ok ? validated.value.validation : null;
   return ok({ ...(reviewed.ok ? reviewed.value : imported.value), validation });
+}
+
+/**
+ * What the review says, asked while the lease is returned: it only reads. Where commands validate the work first, that
+ * can take long, and the review sees what is so after it.
+ */
+function judgedEarly(
+  services: RunServices,
+  run: Started & AgentRan & Collected & Imported,
+): ReturnType<typeof judge> | undefined {
+  if (run.spec.validate.length > 0) return undefined;
+  const judged = judge(services, run);
+  // What it throws is met by the stage, which may never come where the journal cannot be written.
+  judged.catch(() => undefined);
+  return judged;
 }
 
 /** The part of the flow that depends on the stage before; stops at the first failure. */

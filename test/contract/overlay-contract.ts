@@ -19,7 +19,7 @@ export function overlayContract(
   });
 }
 
-const CLEAN = { ok: true, value: { exitCode: 0, outOfMemory: false } };
+const CLEAN = { ok: true, value: { exitCode: 0, outOfMemory: false, gone: "proven" } };
 
 function content(client: () => Client): void {
   test("what is written, changed, moved and deleted is above, and nothing below has changed", async () => {

@@ -83,9 +83,8 @@ async function applyWithin(
     objectsDir: join(repository.commonDir, "objects"),
     bounds,
   });
-  if (!quarantine.ok) throw new Error(quarantine.error.message);
-  await startAt(quarantine.value, repository.head());
-  const tree = await applyMail(quarantine.value, mail, "0001-x.patch");
+  await startAt(quarantine, repository.head());
+  const tree = await applyMail(quarantine, mail, "0001-x.patch");
   return tree.ok ? "applied" : `${tree.error.code}: ${tree.error.message}`;
 }
 

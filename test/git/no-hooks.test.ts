@@ -54,9 +54,8 @@ test("a quarantine sees no configuration but its own, and has every event switch
     dir: join(repository.home, "quarantine.git"),
     objectsDir: join(repository.commonDir, "objects"),
   });
-  if (!made.ok) throw new Error(made.error.message);
   const get = async (key: string): Promise<string> =>
-    (await made.value.git.exec(["config", "--get", key])).stdout.toString("utf8").trim();
+    (await made.git.exec(["config", "--get", key])).stdout.toString("utf8").trim();
   expect(await get("hook.mark.command")).toBe("");
   expect(await get("core.hooksPath")).toBe("/dev/null");
   for (const event of EVENTS) expect(await get(`hook.${event}.enabled`)).toBe("false");

@@ -25,15 +25,14 @@ async function judge(repository: SampleRepository, text: string): Promise<string
     dir: join(repository.home, "quarantine.git"),
     objectsDir: join(repository.commonDir, "objects"),
   });
-  if (!made.ok) throw new Error(made.error.message);
   const parent = repository.head();
-  await startAt(made.value, parent);
-  const tree = await applyMail(made.value, bytes, "0001-x.patch");
+  await startAt(made, parent);
+  const tree = await applyMail(made, bytes, "0001-x.patch");
   if (!tree.ok) return `${tree.error.code}: ${tree.error.message}`;
   const request = { tree: tree.value, parent, message: "x", author: WHO, committer: WHO };
-  const commit = await commitTree(made.value, { ...request, trailers: [] });
+  const commit = await commitTree(made, { ...request, trailers: [] });
   if (!commit.ok) throw new Error(commit.error.message);
-  const entries = await addedEntries(made.value.git, parent, commit.value);
+  const entries = await addedEntries(made.git, parent, commit.value);
   if (!entries.ok) return `${entries.error.code}: ${entries.error.message}`;
   const refused = refuseEntries(entries.value);
   if (!refused.ok) return `${refused.error.code}: ${refused.error.message}`;

@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Manifest, PatchEntry } from "../../src/core/artifacts.ts";
 import { GUARDLOOP } from "../../src/git/replay.ts";
@@ -15,6 +16,7 @@ import { withTrailers } from "../../src/git/with-trailers.ts";
 import { importedMetadata } from "../../src/run/artifacts/imported-metadata.ts";
 import { ownTrailers } from "../../src/run/artifacts/own-trailers.ts";
 import { type Stage, git, makeStage } from "../guest/rig.ts";
+import { NO_SECOND_TRY, propertyRuns } from "../rig/property.ts";
 import { AGENT, RUN_ID, STARTED_SECONDS, receive } from "../rig/host-stages.ts";
 
 // Series that the import takes together where it can: what they cost, and that nothing of them depends on it.
@@ -84,7 +86,7 @@ function countingGit(stage: Stage) {
     join(bin, "git"),
     `#!/bin/sh
 for word in "$@"; do
-  case "$word" in mailsplit | mailinfo | apply | write-tree | read-tree | commit-tree | cat-file | diff-tree) break ;; esac
+  case "$word" in mailsplit | mailinfo | apply | write-tree | read-tree | commit-tree | cat-file | diff-tree | fast-import | ls-tree | pack-objects | index-pack | update-ref | rev-parse | init) break ;; esac
   word=other
 done
 echo "$word" >>'${record}'
@@ -114,23 +116,75 @@ function smallSteps(count: number): readonly Step[] {
   }));
 }
 
-async function startsFor(count: number): Promise<readonly string[]> {
+async function startsFor(steps: readonly Step[]): Promise<readonly string[]> {
   const stage = makeStage();
-  const { outbox } = leave(stage, smallSteps(count));
+  const { outbox } = leave(stage, steps);
   const counting = countingGit(stage);
   const received = await importOf(stage, outbox, counting.path);
-  expect(received.ok && received.value.imported.commits).toBe(count);
+  if (!received.ok) throw new Error(received.error.message);
+  expect(received.value.imported.commits).toBe(steps.length);
   return counting.starts();
 }
 
-test("a series of small commits takes three starts of Git for each, and a number that is the same for all", async () => {
-  const few = await startsFor(4);
-  const many = await startsFor(24);
-  expect(many.length - few.length).toBe(3 * 20);
-  expect(few.length, few.join(" ")).toBeLessThanOrEqual(3 * 4 + 20);
-  // Nothing of a size that grows with the repository.
+test("a series of changes to text takes a few starts of Git, and the same for all", async () => {
+  const few = await startsFor(smallSteps(4));
+  const many = await startsFor(smallSteps(240));
+  // Trees and files as they are, fast-import, what came of it, its size, the pack, the branch.
+  const own = ["cat-file", "fast-import", "diff-tree", "ls-tree", "index-pack", "update-ref"];
+  // What the test asks of the repository before.
+  const words = [...own, "other", "rev-parse"].toSorted();
+  expect(few.toSorted()).toEqual(words);
+  expect(many.toSorted()).toEqual(words);
+});
+
+test("where content is binary Git applies the patches, with three starts for each and nothing of the repository's size", async () => {
+  const steps = (count: number): readonly Step[] =>
+    Array.from({ length: count }, (_, index) => ({
+      changes: writes(`work/file-${index % 5}.bin`, `\0${index}\n`),
+    }));
+  const few = await startsFor(steps(4));
+  const many = await startsFor(steps(24));
+  const perPatch = (starts: readonly string[]): number =>
+    starts.filter((word) => ["mailinfo", "apply", "write-tree"].includes(word)).length;
+  // A tree before the first, too, each time that some are taken together.
+  expect(perPatch(few)).toBeLessThanOrEqual(3 * 4 + 3);
+  expect(perPatch(many)).toBeLessThanOrEqual(3 * 24 + 5);
   expect(many.filter((word) => word === "read-tree" || word === "commit-tree")).toEqual([]);
 });
+
+const TEXT = fc
+  .array(
+    fc.constantFrom("a", "b", "", "  c", "d\r", "-- e", "++ f", "\\ g", "@@ -1 +1 @@", "\u00e9"),
+    {
+      maxLength: 30,
+    },
+  )
+  .chain((lines) => fc.constantFrom(lines.join("\n"), `${lines.join("\n")}\n`));
+const PATH = fc.constantFrom("a.txt", "README.md", "deep/b c.txt", "deep/er/d", "\\303\\251");
+const CHANGE = fc.oneof(
+  { weight: 6, arbitrary: fc.tuple(PATH, TEXT).map(([path, text]) => writes(path, text)) },
+  fc.tuple(PATH, TEXT).map(([path, text]) => writes(path, text, "100755")),
+  fc.tuple(PATH, fc.constantFrom("a.txt", "x/y")).map(([path, to]) => writes(path, to, "120000")),
+  PATH.map((path) => `D "${path}"\n`),
+);
+const SERIES = fc.array(
+  fc.array(CHANGE, { maxLength: 4 }).map((changes): Step => ({ changes: changes.join("") })),
+  { minLength: 5, maxLength: 25 },
+);
+
+test(
+  "no series of changes to text needs Git for its patches, and each gives Git's trees",
+  NO_SECOND_TRY,
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(SERIES, async (steps) => {
+        const starts = await startsFor(steps);
+        expect(starts.filter((word) => word === "apply")).toEqual([]);
+      }),
+      propertyRuns(12),
+    );
+  },
+);
 
 const ODD: readonly Step[] = [
   { changes: writes("a.txt", "one\n") },

@@ -140,7 +140,10 @@ describe.each(DECISIONS.map((one, index) => ({ ...one, index })))(
         expect([from, to]).toContain(run.state);
         expectTidy(world, run.id);
         const didNotHappen = run.state === from;
-        expect(!didNotHappen || headsOf(world) === start).toBe(true);
+        // A branch that `salvage` has published and not written down is the one that it makes when it is called again.
+        const others = (heads: string): readonly string[] =>
+          heads.split("\n").filter((head) => args[0] !== "salvage" || !head.includes(run.id));
+        if (didNotHappen) expect(others(headsOf(world))).toEqual(others(start));
         if (didNotHappen) await succeed(world, args);
         const after = await show(world);
         expect(after.run.state).toBe(to);

@@ -17,7 +17,7 @@ import { redactorInUse } from "../logs/redactions-in-use.ts";
 import { runPaths } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import { readStopRequest } from "../stop-request.ts";
-import { removeContainers } from "../stages/agent.ts";
+import { type AgentRan, removeContainers } from "../stages/agent.ts";
 import { type Collected, collectStage } from "../stages/collect.ts";
 import { type Imported, importStage } from "../stages/import.ts";
 import type { Snapshotted } from "../stages/snapshot.ts";
@@ -123,23 +123,23 @@ async function fromContainer(
   adopted: Adopted,
 ): Promise<Result<Adoptive & Collected & Imported, Stop>> {
   const { services, run, spec } = adopted;
-  const ending = await endingOf(adopted);
-  if (!ending.ok) {
-    const { code } = ending.error;
+  const ended = await endOf(adopted);
+  if (!ended.ok) {
+    const { code } = ended.error;
     record(services, run.id, { type: "stage-failed", stage: "agent", code });
     const undone = await removeContainers(services, run.id);
     if (undone.ok) record(services, run.id, { type: "stage-undone", stage: "agent" });
-    return err({ stage: "agent", failure: ending.error });
+    return err({ stage: "agent", failure: ended.error });
   }
-  const output = { ending: ending.value };
+  const output = ended.value;
   record(services, run.id, { type: "stage-done", stage: "agent", output });
   const collected = await step(services, collectStage, { runId: run.id, spec, ...output });
   return collected.ok ? step(services, importStage, collected.value) : collected;
 }
 
-async function endingOf(adopted: Adopted): Promise<Result<AgentEnding, Failure>> {
+async function endOf(adopted: Adopted): Promise<Result<AgentRan, Failure>> {
   const { services, run, spec, startedAt } = adopted;
-  if (adopted.container === "ended") return ok(await endedMeanwhile(adopted));
+  if (adopted.container === "ended") return ok({ ending: await endedMeanwhile(adopted) });
   const started = new Date(startedAt);
   const output = await lastOutput(services, started);
   await markGap(services);

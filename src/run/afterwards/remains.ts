@@ -34,7 +34,7 @@ export async function removeRemains(
   for (const directory of [join(env.stateDir, "locks"), slotDirectory(env.stateDir)])
     await sweepLocks(directory, env.hostname);
   await removeSetupDrafts(env);
-  for (const name of ["compile-cache", "snapshot-trials", "layers"])
+  for (const name of ["compile-cache", "snapshot-trials", "layers", "house"])
     await removeHalves(join(env.stateDir, name), SHARED);
   for (const runId of await runDirectories(env.stateDir)) {
     const paths = runPaths(env.stateDir, runId);

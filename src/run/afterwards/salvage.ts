@@ -107,7 +107,7 @@ async function exportAgain(services: RunServices, spec: RunSpec): Promise<Result
   if (clocks.reached() !== undefined)
     return fail("container-failed", "The export took too long and was ended.");
   if (!end.ok) return end;
-  const gone = await proveGone(services, container.name);
+  const gone = await proveGone(services, container.name, end.value.gone);
   if (!gone.ok) return gone;
   const outbox = await readOutbox(paths.outbox);
   if (outbox.ok && !isComplete(outbox.value))

@@ -34,12 +34,18 @@ export interface WatchedContainer {
   readonly follow: (sink: OutputSink) => Promise<Result<ContainerEnd, Failure>>;
 }
 
+export interface Watched {
+  readonly ending: AgentEnding;
+  /** See `ContainerEnd`. */
+  readonly container?: ContainerEnd["gone"];
+}
+
 /** Looks after the agent's container until its end: clocks, disk, what it uses, and the record of its output. */
 export async function watchContainer(
   services: RunServices,
   spec: RunSpec,
   container: WatchedContainer,
-): Promise<Result<AgentEnding, Failure>> {
+): Promise<Result<Watched, Failure>> {
   const { name, limits, startedAt } = container;
   using clocks = startClocks(limits, {
     signal: services.signal,
@@ -75,7 +81,7 @@ export async function watchContainer(
   const exitCode = end.ok ? end.value.exitCode : KILLED;
   const hitMemoryLimit = end.ok && end.value.outOfMemory;
   const kind = limit ?? (wasKilled(spec, exitCode) ? killedKind(hitMemoryLimit) : "finished");
-  return ok({
+  const ending: AgentEnding = {
     kind,
     exitCode,
     startedAt,
@@ -85,7 +91,8 @@ export async function watchContainer(
     ...present("disk", disk?.seen()),
     ...present("log", missing),
     ...present("expected", clocks.expected()),
-  });
+  };
+  return ok({ ending, ...present("container", end.ok ? end.value.gone : undefined) });
 }
 
 /** Ended from outside and not by us, or by a sandbox that could not go on. */

@@ -90,7 +90,7 @@ export async function withQuarantine<T>(
       dir,
       objectsDir: join(services.principal.commonDir, "objects"),
     });
-    return quarantine.ok ? await act(quarantine.value) : quarantine;
+    return await act(quarantine);
   } finally {
     await removeTree(dir);
   }

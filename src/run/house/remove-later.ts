@@ -1,4 +1,3 @@
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { holdAtMost } from "../../files/few-entries.ts";
@@ -26,7 +25,7 @@ export async function removeLater(
   services: RemovalServices,
   paths: readonly string[],
 ): Promise<void> {
-  if (holdAtMost(paths, FEW_ENTRIES)) for (const path of paths) await removeNow(path);
+  if (holdAtMost(paths, FEW_ENTRIES)) await Promise.all(paths.map(removeTree));
   else if (services.remover === undefined) for (const path of paths) await removeTree(path);
   else {
     for (const path of paths) await moveAway(services, path);
@@ -74,13 +73,4 @@ async function startRemover({ env, remover }: RemovalServices): Promise<void> {
 /** Where it cannot be moved, for example onto a disk that is full, it is removed in its place. */
 async function moveAway({ env }: RemovalServices, path: string): Promise<void> {
   await setAside(env.stateDir, path).catch(() => removeTree(path));
-}
-
-/** Without the detours of a tree that may have any number of entries. */
-async function removeNow(path: string): Promise<void> {
-  try {
-    rmSync(path, { recursive: true, force: true });
-  } catch {
-    await removeTree(path);
-  }
 }

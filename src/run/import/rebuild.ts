@@ -13,6 +13,10 @@ export interface Progress {
   /** The commit on which the next one is put. */
   readonly tip: string;
   readonly taken: number;
+  /** Of the tip; undefined before the first. */
+  readonly tree: string | undefined;
+  /** A commit whose tree has no more paths than the limit. */
+  readonly walked: string | undefined;
   /** Of all new and changed files. */
   readonly blobBytes: number;
   /** What of authors, dates and messages could not be published as it was. */
@@ -31,18 +35,32 @@ export async function rebuild(
 ): Promise<Result<Progress, Failure>> {
   const patches = await checkedPatches(paths, facts.manifest.patches);
   if (!patches.ok) return patches;
-  let progress: Progress = { tip: facts.base, taken: 0, blobBytes: 0, changes: [] };
+  let progress: Progress = { ...NOTHING_YET, tip: facts.base };
   // More at each stop, so that a series of nothing but stops is no slower than patch by patch.
   for (let atOnce = 1; progress.taken < patches.value.length; atOnce *= 2) {
-    const rest = patches.value.slice(progress.taken);
-    const quick = await quickly(quarantine, { facts, patches: rest, progress });
-    if (!quick.ok) return quick;
-    const stop = patches.value.slice(quick.value.taken).slice(0, atOnce);
-    const careful = await carefully(quarantine, { facts, patches: stop, progress: quick.value });
-    if (!careful.ok) return careful;
-    progress = careful.value;
+    for (const how of WAYS) {
+      const { taken } = progress;
+      const most = how === "in memory" ? patches.value.length : atOnce;
+      const rest = patches.value.slice(taken, taken + most);
+      const took = await take(how, quarantine, { facts, patches: rest, progress });
+      if (!took.ok) return took;
+      progress = took.value;
+      if (how === "by Git" && progress.taken - taken === rest.length) break;
+    }
   }
   return ok(progress);
+}
+
+const NOTHING_YET = { taken: 0, tree: undefined, walked: undefined, blobBytes: 0, changes: [] };
+/** The quickest first; the last one knows why something cannot be taken. */
+const WAYS = ["in memory", "by Git", "one by one"] as const;
+
+function take(
+  how: (typeof WAYS)[number],
+  quarantine: Quarantine,
+  rest: RestOfSeries,
+): Promise<Result<Progress, Failure>> {
+  return how === "one by one" ? carefully(quarantine, rest) : quickly(quarantine, rest, how);
 }
 
 export interface RestOfSeries {
@@ -58,7 +76,7 @@ async function carefully(
   if (patches.length === 0) return ok(progress);
   const started = await startAt(quarantine, progress.tip);
   if (!started.ok) return started;
-  let { tip, blobBytes } = progress;
+  let { tip, tree, blobBytes } = progress;
   const changes = [...progress.changes];
   for (const patch of patches) {
     const made = await importPatch(quarantine, {
@@ -74,8 +92,10 @@ async function carefully(
     const fits = refuseBlobBytes(blobBytes);
     if (!fits.ok) return fits;
     tip = made.value.id;
+    tree = patch.entry.tree;
   }
-  return ok({ tip, taken: progress.taken + patches.length, blobBytes, changes });
+  const taken = progress.taken + patches.length;
+  return ok({ tip, taken, tree, walked: undefined, blobBytes, changes });
 }
 
 async function importPatch(

@@ -3,11 +3,11 @@ import { type Failure } from "../../core/failures.ts";
 import { GIT_BOUNDS } from "../../core/limits.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { withBounds } from "../../git/bounds.ts";
-import { commitMessages } from "../../git/commit-messages.ts";
+import { type CommitMessage, commitMessages } from "../../git/commit-messages.ts";
 import { newLfsPointers } from "../../git/lfs-pointers.ts";
 import { NO_POLICY } from "../../core/findings.ts";
 import { type AddedLines, addedLines } from "../../git/added-lines.ts";
-import { commitsBetween, measureChanges } from "../../git/change-facts.ts";
+import { measureChanges } from "../../git/change-facts.ts";
 import type { MeasuredEntry } from "../../git/change-facts.ts";
 import type { Git } from "../../git/git.ts";
 import { hookPathsInTree } from "../../git/hook-paths.ts";
@@ -39,21 +39,20 @@ export async function gatherFacts(
   // What is read came out of a container, so Git works on it within bounds.
   const git = withBounds(services.objects ?? services.principal.git, GIT_BOUNDS);
   const { spec, collected, imported } = input;
-  const [content, authors, messages, inUse, hookPaths, plan] = await Promise.all([
+  const [content, commits, inUse, hookPaths, plan] = await Promise.all([
     contentFacts(git, { base: spec.base, head: imported.head }),
-    otherAuthors(git, input),
-    messageFacts(git, input),
+    commitMessages(git, spec.base, imported.head),
     secretsInUse(services, spec),
     hookPathsInTree(services.principal),
     planFacts(git, input),
   ]);
   if (!content.ok) return content;
-  if (!authors.ok) return authors;
-  if (!messages.ok) return messages;
+  if (!commits.ok) return commits;
   if (!inUse.ok) return inUse;
   const { lines, ...files } = content.value;
+  const messages = messageFacts(commits.value, input);
   const secrets = await allSecrets(git, lines, {
-    messages: messages.value.messages,
+    messages: messages.messages,
     inUse: inUse.value,
   });
   if (!secrets.ok) return secrets;
@@ -71,8 +70,8 @@ export async function gatherFacts(
     egressRefused: await egressRefused(services, spec),
     flattened: manifest.history.kind === "flattened" ? manifest.history.reason : null,
     leftBehind: manifest.ignoredLeftBehind,
-    otherAuthors: authors.value,
-    ...messages.value,
+    otherAuthors: otherAuthors(commits.value, input),
+    ...messages,
     metadataChanges: imported.changes ?? [],
   });
 }
@@ -145,19 +144,19 @@ function notLookedAt({ lines, extent }: AddedLines): readonly string[] {
 
 /** What the files of a range say. */
 async function contentFacts(git: Git, range: Range): Promise<Result<ContentFacts, Failure>> {
-  const measured = await measureChanges(git, range.base, range.head);
-  if (!measured.ok) return measured;
-  const links = measured.value.some((entry) => entry.newMode === LINK_MODE)
-    ? await linksOf(git, range.head)
-    : ok(new Map<string, string>());
-  if (!links.ok) return links;
-  const [lines, packages, collisions, pointers] = await Promise.all([
+  const [measured, lines] = await Promise.all([
+    measureChanges(git, range.base, range.head),
     addedLines(git, range.base, range.head),
+  ]);
+  if (!measured.ok) return measured;
+  if (!lines.ok) return lines;
+  const [links, packages, collisions, pointers] = await Promise.all([
+    linksWhere(git, range.head, measured.value),
     packageFiles(git, range, measured.value),
     findCollisions(git, range.head, measured.value),
     newLfsPointers(git, measured.value),
   ]);
-  if (!lines.ok) return lines;
+  if (!links.ok) return links;
   if (!packages.ok) return packages;
   if (!collisions.ok) return collisions;
   if (!pointers.ok) return pointers;
@@ -169,6 +168,15 @@ async function contentFacts(git: Git, range: Range): Promise<Result<ContentFacts
     collisions: collisions.value,
     lfsPointers: pointers.value,
   });
+}
+
+/** Every link of the tree, where one of them changed. */
+async function linksWhere(
+  git: Git,
+  head: string,
+  changes: readonly MeasuredEntry[],
+): Promise<Result<ReviewFacts["links"], Failure>> {
+  return changes.some((entry) => entry.newMode === LINK_MODE) ? linksOf(git, head) : ok(new Map());
 }
 
 function toChange(entry: MeasuredEntry): Change {
@@ -207,35 +215,24 @@ async function packageFiles(
   return ok(found);
 }
 
-async function otherAuthors(
-  git: Git,
-  { spec, imported }: ReviewInput,
-): Promise<Result<readonly string[], Failure>> {
-  const commits = await commitsBetween(git, spec.base, imported.head);
-  if (!commits.ok) return commits;
+function otherAuthors(commits: readonly CommitMessage[], { spec }: ReviewInput): readonly string[] {
   const { name, email } = spec.agent.author;
-  return ok(
-    commits.value
-      .filter((commit) => commit.authorName !== name || commit.authorEmail !== email)
-      .map(
-        (commit) => `${commit.commit.slice(0, 12)} ${commit.authorName} <${commit.authorEmail}>`,
-      ),
-  );
+  return commits
+    .filter((commit) => commit.authorName !== name || commit.authorEmail !== email)
+    .map((commit) => `${commit.commit.slice(0, 12)} ${commit.authorName} <${commit.authorEmail}>`);
 }
 
-async function messageFacts(
-  git: Git,
-  { spec, collected, imported }: ReviewInput,
-): Promise<Result<Pick<ReviewFacts, "messages" | "lastMessage">, Failure>> {
-  const commits = await commitMessages(git, spec.base, imported.head);
-  if (!commits.ok) return commits;
-  const messages = commits.value.map(({ commit, message }) => ({
+function messageFacts(
+  commits: readonly CommitMessage[],
+  { collected }: ReviewInput,
+): Pick<ReviewFacts, "messages" | "lastMessage"> {
+  const messages = commits.map(({ commit, message }) => ({
     commit,
     message: withoutOwnTrailers(message),
   }));
   const { message: asked } = collected;
   const same = messages.at(-1)?.message === importedMessage(asked, asked).text.trimEnd();
-  return ok({ messages, lastMessage: same ? "as-given" : "differs" });
+  return { messages, lastMessage: same ? "as-given" : "differs" };
 }
 
 async function findCollisions(

@@ -149,7 +149,7 @@ async function runCommand(
   await output.end();
   const limit = clocks.reached();
   if (!end.ok && limit === undefined) return end;
-  const gone = await proveGone(services, container.name);
+  const gone = await proveGone(services, container.name, end.ok ? end.value.gone : undefined);
   if (!gone.ok) return gone;
   const exitCode = end.ok ? end.value.exitCode : null;
   const durationMs = Math.round(performance.now() - start);

@@ -109,7 +109,7 @@ async function runContainer(
   );
   disk[Symbol.dispose]();
   await written.end();
-  const gone = await proveGone(services, container.name);
+  const gone = await proveGone(services, container.name, end.ok ? end.value.gone : undefined);
   if (!gone.ok) return gone;
   const clock = clocks.reached();
   if (!end.ok && clock === undefined) return end;

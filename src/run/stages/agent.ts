@@ -14,13 +14,12 @@ import { redactorInUse } from "../logs/redactions-in-use.ts";
 import { containerSpec } from "../container/container.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
 import { readLayers } from "../layers/layers.ts";
-import { watchContainer } from "../container/watched-container.ts";
+import { rehearse } from "../review/rehearsal.ts";
+import { type Watched, watchContainer } from "../container/watched-container.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
 
-export interface AgentRan {
-  readonly ending: AgentEnding;
-}
+export type AgentRan = Watched;
 
 interface Input {
   readonly runId: string;
@@ -35,10 +34,9 @@ export const agentStage: Stage<Input, AgentRan> = {
     const cleared = await removeEarlier(services, spec.runId);
     if (!cleared.ok) return cleared;
     // The clocks begin with the container, not while it waits for its turn.
-    const ran = await inContainerSlot(services, { spec, onInterrupt: "fail" }, () =>
+    return inContainerSlot(services, { spec, onInterrupt: "fail" }, () =>
       runContainer(services, spec, snapshot.first),
     );
-    return ran.ok ? ok({ ending: ran.value }) : ran;
   },
   async observe(services, { runId }) {
     const there = await services.engine.exists(containerName(runId, "agent"));
@@ -75,7 +73,7 @@ async function runContainer(
   services: RunServices,
   spec: RunSpec,
   first: DiskUse | undefined,
-): Promise<Result<AgentEnding, Failure>> {
+): Promise<Result<Watched, Failure>> {
   const redactor = await redactorInUse(services, spec);
   await using log = egressLog(services, spec.runId, redactor);
   let egress = NO_EGRESS;
@@ -86,7 +84,7 @@ async function runContainer(
   const ended = await besideGateways(services, spec, { first, onEntry });
   const isOpen = spec.gateway !== undefined || (spec.allowHosts ?? []).length > 0;
   // Only now: what was still under way at the agent's end is written down when its gateway closes.
-  return ended.ok && isOpen ? ok({ ...ended.value, egress }) : ended;
+  return ended.ok && isOpen ? ok(withEnding(ended.value, { egress })) : ended;
 }
 
 /** The agent's container, with the ways out of it that its run allows open as long as it lives. */
@@ -94,7 +92,7 @@ async function besideGateways(
   services: RunServices,
   spec: RunSpec,
   at: { readonly first: DiskUse | undefined; readonly onEntry: (entry: EgressEntry) => void },
-): Promise<Result<AgentEnding, Failure>> {
+): Promise<Result<Watched, Failure>> {
   const opened = await openRunGateway(services, spec, at.onEntry);
   if (!opened.ok) return opened;
   await using gateway = opened.value;
@@ -119,11 +117,21 @@ async function besideGateways(
     startedAt: services.now().toISOString(),
     limits: spec.limits,
     first: at.first,
-    follow: (sink) => services.engine.run(container, sink, passed),
+    async follow(sink) {
+      const [end] = await Promise.all([
+        services.engine.run(container, sink, passed),
+        rehearse(spec),
+      ]);
+      return end;
+    },
   });
-  if (!ended.ok || ended.value.kind !== "budget-limit") return ended;
+  if (!ended.ok || ended.value.ending.kind !== "budget-limit") return ended;
   const exhausted = gateway?.exhausted();
-  return exhausted === undefined ? ended : ok({ ...ended.value, exhausted });
+  return exhausted === undefined ? ended : ok(withEnding(ended.value, { exhausted }));
+}
+
+function withEnding(watched: Watched, more: Partial<AgentEnding>): Watched {
+  return { ...watched, ending: { ...watched.ending, ...more } };
 }
 
 function isGvisor({ engine }: RunSpec): boolean {

@@ -4,6 +4,7 @@ import { ARTIFACT, type Manifest } from "../../core/artifacts.ts";
 import { type Failure, fail } from "../../core/failures.ts";
 import type { AgentEnding, RunSpec } from "../../core/run-spec.ts";
 import { type Result, err, ok } from "../../core/result.ts";
+import type { ContainerEnd } from "../../engine/port.ts";
 import { visible } from "../../core/visible.ts";
 import { type Outbox, readOutbox, saveOutbox } from "../artifacts/outbox.ts";
 import { parseManifest } from "../artifacts/manifest.ts";
@@ -27,6 +28,8 @@ interface Input {
   readonly runId: string;
   readonly spec: RunSpec;
   readonly ending: AgentEnding;
+  /** Whether its end has proven the container gone; names are never used again. */
+  readonly container?: ContainerEnd["gone"];
 }
 
 /** The guest's own exit status for surroundings that are not as agreed; see docs/artifacts.md. */
@@ -46,8 +49,8 @@ const RESTART_MS = 20_000;
 /** Proves the container gone, then turns what it left into the host's own copies, before anything else happens. */
 export const collectStage: Stage<Input, Collected> = {
   name: "collect",
-  async perform(services, { spec, ending }) {
-    const gone = await proveGone(services, containerName(spec.runId, "agent"));
+  async perform(services, { spec, ending, container }) {
+    const gone = await proveGone(services, containerName(spec.runId, "agent"), container);
     if (!gone.ok) return gone;
     const outbox = await readOutbox(services.paths.outbox);
     if (outbox.ok) {
@@ -101,11 +104,15 @@ async function recordVersion(services: RunServices, spec: RunSpec, outbox: Outbo
 /**
  * Asks the engine until the container is gone; one that stays is removed by force, once. An engine that does not answer
  * is asked again for as long as a restart takes.
+ *
+ * @param known what the container's end has proven.
  */
 export async function proveGone(
   services: Pick<RunServices, "engine">,
   name: string,
+  known?: ContainerEnd["gone"],
 ): Promise<Result<void, Failure>> {
+  if (known === "proven") return ok(undefined);
   for (let attempt = 0; attempt < GONE_TRIES; attempt += 1) {
     const there = await existsAfterRestart(services, name);
     if (!there.ok) return there;

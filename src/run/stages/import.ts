@@ -11,7 +11,7 @@ import { gitText } from "../../git/git.ts";
 import { createRef, deleteRef, readRef, transferObjects } from "../../git/publish.ts";
 import { type Quarantine, makeQuarantine } from "../../git/quarantine.ts";
 import { refuseTreeSize } from "../../git/refuse-tree.ts";
-import { rebuild } from "../import/rebuild.ts";
+import { type Progress as Rebuilt, rebuild } from "../import/rebuild.ts";
 import type { RunPaths } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import type { Stage } from "../stage.ts";
@@ -46,15 +46,14 @@ export const importStage: Stage<Input, Imported> = {
       dir: services.paths.quarantine,
       objectsDir: join(services.principal.commonDir, "objects"),
     });
-    if (!quarantine.ok) return quarantine;
     const { base } = input.spec;
     const facts = { runId: input.runId, spec: input.spec, base, ...input.collected };
-    const rebuilt = await rebuild(services.paths, quarantine.value, facts);
+    const rebuilt = await rebuild(services.paths, quarantine, facts);
     if (!rebuilt.ok) return rebuilt;
-    const { tip, changes } = rebuilt.value;
-    const walked = await refuseTreeSize(quarantine.value.git, tip);
-    if (!walked.ok) return walked;
-    const published = await publish(services, quarantine.value, { input, tip, changes });
+    const { tip, walked } = rebuilt.value;
+    const size = walked === tip ? ok(undefined) : await refuseTreeSize(quarantine.git, tip);
+    if (!size.ok) return size;
+    const published = await publish(services, quarantine, { input, made: rebuilt.value });
     if (published.ok) await removeTree(services.paths.quarantine);
     return published;
   },
@@ -83,11 +82,14 @@ export async function readImportReport(paths: RunPaths): Promise<Imported["impor
 async function publish(
   services: RunServices,
   quarantine: Quarantine,
-  made: { readonly input: Input; readonly tip: string; readonly changes: readonly string[] },
+  { input, made }: { readonly input: Input; readonly made: Rebuilt },
 ): Promise<Result<Imported, Failure>> {
-  const { input, tip, changes } = made;
+  const { tip, changes } = made;
   const { spec, collected, runId } = input;
-  const tree = await gitText(quarantine.git, ["rev-parse", `${tip}^{tree}`]);
+  const tree =
+    made.tree === undefined
+      ? await gitText(quarantine.git, ["rev-parse", `${tip}^{tree}`])
+      : ok(made.tree);
   if (!tree.ok) return tree;
   if (tree.value !== collected.manifest.finalTree)
     return fail(

@@ -15,26 +15,43 @@ export interface Reviewed {
   readonly reviewed: { readonly progress: "made" | "none"; readonly findings: readonly Finding[] };
 }
 
-/** Computes what a person must see before deciding; the decision itself is another command. */
-export const reviewStage: Stage<ReviewInput, Reviewed> = {
+type Judged = Result<Reviewed["reviewed"], Failure>;
+
+/** @param early what `judge` answered, where it was asked before the stage; nothing is asked again then. */
+export function reviewStageAfter(early: Promise<Judged> | undefined): Stage<ReviewInput, Reviewed> {
+  return { ...STAGE, perform: async (services, input) => perform(services, input, early) };
+}
+
+async function perform(
+  services: ReviewServices & { readonly paths: RunPaths },
+  input: ReviewInput,
+  early: Promise<Judged> | undefined,
+): Promise<Result<Reviewed, Failure>> {
+  const reviewed = await written(services.paths, await (early ?? judge(services, input)));
+  return reviewed.ok ? ok({ reviewed: reviewed.value }) : reviewed;
+}
+
+const STAGE: Omit<Stage<ReviewInput, Reviewed>, "perform"> = {
   name: "review",
-  async perform(services, input) {
-    const reviewed = await computeReview(services, services.paths, input);
-    return reviewed.ok ? ok({ reviewed: reviewed.value }) : reviewed;
-  },
   async observe(services) {
     return ok((await readFindings(services.paths)) === undefined ? "absent" : "present");
   },
   undo: async () => ok(undefined),
 };
 
+/** Computes what a person must see before deciding; the decision itself is another command. */
+export const reviewStage = reviewStageAfter(undefined);
+
 /** Computes the findings and writes them into the run's record. May be called again. */
 export async function computeReview(
   services: ReviewServices,
   paths: RunPaths,
   input: ReviewInput,
-): Promise<Result<Reviewed["reviewed"], Failure>> {
-  const judged = await judge(services, input);
+): Promise<Judged> {
+  return written(paths, await judge(services, input));
+}
+
+async function written(paths: RunPaths, judged: Judged): Promise<Judged> {
   if (!judged.ok) return judged;
   const report = { version: 1, ...judged.value };
   await writeAtomic(paths.review, `${JSON.stringify(report, null, 2)}\n`);
@@ -42,10 +59,7 @@ export async function computeReview(
 }
 
 /** Computes the findings and writes nothing. */
-export async function judge(
-  services: ReviewServices,
-  input: ReviewInput,
-): Promise<Result<Reviewed["reviewed"], Failure>> {
+export async function judge(services: ReviewServices, input: ReviewInput): Promise<Judged> {
   const facts = await gatherFacts(services, input);
   if (!facts.ok) return facts;
   const progress = facts.value.task.atTip === "runnable" ? "none" : "made";

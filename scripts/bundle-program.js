@@ -83,8 +83,8 @@ const [start, parts] = await Promise.all([
 ]);
 for (const { path, text } of start.outputFiles) await write(path, text);
 for (const { path, text } of parts.outputFiles) await write(path, await asCommonJs(text));
-const metafiles = [start.metafile, parts.metafile];
-await writeFile(join(OUT, "THIRD-PARTY-LICENSES.txt"), await licencesOf(packagesIn(metafiles)));
+const packages = packagesIn([start.metafile, parts.metafile]);
+await writeFile(join(OUT, "THIRD-PARTY-LICENSES.txt"), await licencesOf(packages));
 
 /** Parts name each other by their files. */
 async function asCommonJs(text) {

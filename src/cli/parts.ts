@@ -9,7 +9,7 @@ export interface Parts {
   /** What the entry exports. */
   readonly exports: unknown;
   /** Keeps the code that was compiled until now, where that is not known yet and may be kept. May be called again. */
-  keepCode(): void;
+  readonly keepCode: () => void;
 }
 
 export interface PartsPlace {

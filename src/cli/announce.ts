@@ -1,5 +1,5 @@
 import { exposureOf } from "../run/choice/exposure.ts";
-import { NO_FILES, secretPathsIn } from "../run/snapshot/files-seen.ts";
+import { NO_FILES } from "../run/snapshot/files-seen.ts";
 import type { Call } from "./define.ts";
 import { engineText } from "./output/engine.ts";
 import { shortExposure } from "./output/exposure.ts";
@@ -7,18 +7,17 @@ import { bold, dim } from "./output/text.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 
 /** Says before anything starts what is opened: the short form of `guardloop explain`. */
-export async function announce(
+export function announce(
   { context: { output }, format }: Call,
-  { invocation, leases }: PreparedRun,
-): Promise<void> {
+  { invocation, leases, secretPaths }: PreparedRun,
+): void {
   if (format === "json") return;
-  const { settings, principal, head, engine } = invocation;
-  // Of what may not be known, the run itself will tell.
-  const secrets = await secretPathsIn(principal.git, head.commit);
+  const { settings, engine } = invocation;
   const exposure = exposureOf({
     settings,
     adapters: invocation.agents.map(({ adapter }) => adapter),
-    files: { ...NO_FILES, inCommit: secrets.ok ? secrets.value : [] },
+    // Of what may not be known, the run itself will tell.
+    files: { ...NO_FILES, inCommit: secretPaths?.ok === true ? secretPaths.value : [] },
     engine: engine.kind,
   });
   for (const line of shortExposure(exposure)) output.progress(line);

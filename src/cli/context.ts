@@ -3,7 +3,7 @@ import type { HostEnvironment } from "../core/environment.ts";
 import { type Failure, fail } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
 import { ensurePrivateDirectory } from "../files/private-directory.ts";
-import { type Principal, openPrincipal } from "../git/principal.ts";
+import { type FoundRepository, type Principal, findRepository } from "../git/principal.ts";
 import type { History } from "../history/port.ts";
 import { findProgram } from "../process/find-program.ts";
 import type { Keyboard } from "./output/keyboard.ts";
@@ -33,9 +33,30 @@ export function gitProgram(context: Context): Result<string, Failure> {
   return fail("tool-missing", "git is not on PATH.", { cure: "Install Git 2.39 or newer." });
 }
 
-export async function principalOf(context: Context): Promise<Result<Principal, Failure>> {
+/** What was found out about the repository of a context, or is being found out. */
+const FOUND = new WeakMap<Context, Promise<Result<FoundRepository, Failure>>>();
+
+/**
+ * The repository that the command was called in. Git is asked once; where its HEAD was then is enough for a command that
+ * begins there, and not for one that changes something where it is.
+ */
+export function repositoryOf(context: Context): Promise<Result<FoundRepository, Failure>> {
+  const known = FOUND.get(context);
+  if (known !== undefined) return known;
   const git = gitProgram(context);
-  return git.ok ? openPrincipal(git.value, context.env, context.cwd) : git;
+  const found = git.ok ? findRepository(git.value, context.env, context.cwd) : Promise.resolve(git);
+  FOUND.set(context, found);
+  return found;
+}
+
+export async function principalOf(context: Context): Promise<Result<Principal, Failure>> {
+  const found = await repositoryOf(context);
+  return found.ok ? ok(found.value.principal) : found;
+}
+
+/** Asks Git while the command is being loaded; what came of it is for `repositoryOf` to say. */
+export function findRepositoryMeanwhile(context: Context): void {
+  repositoryOf(context).catch(() => undefined);
 }
 
 /** Loads the database library while something else is waited for; whether it can be loaded is for `historyOf` to say. */

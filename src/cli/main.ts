@@ -6,7 +6,8 @@ import { failure } from "../core/failures.ts";
 import { err } from "../core/result.ts";
 import { endLivingChildren } from "../process/spawn.ts";
 import { STOP_SIGNAL } from "../run/stop-request.ts";
-import { type Context, packageVersion } from "./context.ts";
+import { isCommand } from "./command-names.ts";
+import { type Context, findRepositoryMeanwhile, packageVersion } from "./context.ts";
 import type { CommandEnd, Format } from "./define.ts";
 import { printFailure } from "./output/failure.ts";
 import { keyboardOf } from "./output/keyboard.ts";
@@ -47,6 +48,7 @@ async function main(loaders: Loaders): Promise<ExitStatus> {
     keyboard: keyboardOf(process.stdin),
     interactive: process.stdin.isTTY && process.stderr.isTTY,
   };
+  if (beginsInRepository(ours(context))) findRepositoryMeanwhile(context);
   let end: CommandEnd = { ok: true, value: EXIT.done };
   let format: Format = "human";
   const program = await makeProgram(context, {
@@ -71,6 +73,11 @@ async function main(loaders: Loaders): Promise<ExitStatus> {
   if (end.ok) return end.value;
   printFailure(output, end.error, { format });
   return exitStatusOf(end.error.code);
+}
+
+/** Every command asks about the repository that it is called in; who asks for help does not wait for that. */
+function beginsInRepository(words: readonly string[]): boolean {
+  return isCommand(words[0] ?? "") && !words.some((word) => word === "--help" || word === "-h");
 }
 
 /** What stands behind two dashes is the agent's. */

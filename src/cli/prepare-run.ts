@@ -1,18 +1,17 @@
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { ResolvedSettings } from "../config/load.ts";
 import type { Settings } from "../config/settings.ts";
 import type { FlagValues } from "../config/text-layer.ts";
 import { type Failure, fail } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
-import type { EngineKind } from "../core/run-spec.ts";
-import type { Engine, EngineFacts, ImageFacts } from "../engine/port.ts";
-import type { Head, Principal } from "../git/principal.ts";
+import type { Engine } from "../engine/port.ts";
+import { type Head, type Principal, headOf } from "../git/principal.ts";
 import { refuseOperationUnderWay } from "../git/preconditions.ts";
-import { readHead } from "../git/principal.ts";
 import { readFileAt } from "../git/read-files.ts";
 import { chooseLeasePool } from "../lease/choose.ts";
 import type { LeasePool } from "../lease/port.ts";
-import { checkImage } from "../run/container/image-check.ts";
+import type { Glance } from "../run/afterwards/glance.ts";
 import { readPlan } from "../run/choice/plan.ts";
 import { networkNotices } from "../run/choice/network.ts";
 import { type Invocation, checkPrincipalAt, clampNotices } from "../run/choice/prepare.ts";
@@ -22,12 +21,12 @@ import { checkWanted, offerTasks } from "../run/choice/offer.ts";
 import { type SeriesShape, seriesShape } from "../run/choice/shape.ts";
 import { chooseMethod } from "../run/layers/method.ts";
 import { setupSpec } from "../run/setup/setup-spec.ts";
-import { proveLimits } from "../run/container/limits-check.ts";
+import { secretPathsIn } from "../run/snapshot/files-seen.ts";
 import { type AgentChoices, chooseAgents } from "./choose-agents.ts";
-import { type Context, loadHistoryMeanwhile, principalOf } from "./context.ts";
-import { type WantedEngine, engineOf, openEngine } from "./engines.ts";
+import { type Context, loadHistoryMeanwhile, repositoryOf } from "./context.ts";
 import type { GatewayServices } from "../run/egress/gateway-services.ts";
 import { prepareGateway } from "./gateway-services.ts";
+import { type AskedEngine, askEngine, engineAndImage, glanceMeanwhile } from "./run-tools.ts";
 import { settingsFor } from "./settings.ts";
 
 /** What `run` needs, checked in the order in which a person would want to hear of problems; creates nothing. */
@@ -38,21 +37,32 @@ export interface PreparedRun {
   /** What the gateways of all runs share; undefined where the network mode is another one. */
   readonly gateway: GatewayServices | undefined;
   readonly notices: readonly string[];
+  /** Files of the commit that look like credentials; undefined where nobody asked. */
+  readonly secretPaths: Awaited<ReturnType<typeof secretPathsIn>> | undefined;
+  /** For the recovery that comes next. */
+  readonly glance: Glance;
 }
 
-/** @param wanted ids that were named with --task. */
+export interface PrepareRequest {
+  readonly flags: FlagValues;
+  /** Ids that were named with --task. */
+  readonly wanted: readonly string[];
+  readonly secretPaths: "wanted" | "unwanted";
+}
+
 export async function prepareRun(
   context: Context,
-  flags: FlagValues,
-  wanted: readonly string[],
+  { flags, wanted, secretPaths }: PrepareRequest,
 ): Promise<Result<PreparedRun, Failure>> {
-  const principal = await principalOf(context);
-  if (!principal.ok) return principal;
-  const quiet = await refuseOperationUnderWay(principal.value);
+  const found = await repositoryOf(context);
+  if (!found.ok) return found;
+  const { principal, seen } = found.value;
+  const quiet = await refuseOperationUnderWay(principal);
   if (!quiet.ok) return quiet;
-  const early = await readHead(principal.value);
+  const early = await headOf(found.value);
   if (!early.ok) return early;
-  const at = { principal: principal.value, commit: early.value.commit };
+  const at = { principal, commit: early.value.commit };
+  loadHistoryMeanwhile();
   const resolved = await settingsFor(context, at, flags);
   if (!resolved.ok) return resolved;
   const agents = chooseAgents(context, resolved.value);
@@ -63,12 +73,15 @@ export async function prepareRun(
   if (!shape.ok) return shape;
   // The engine takes longest to answer; its answer counts when everything before it is well.
   const asked = askEngine(context, settings.container);
-  loadHistoryMeanwhile();
-  const places = { stateDir: context.env.stateDir, principal: principal.value };
-  const [head, template, possible, room] = await Promise.all([
-    checkPrincipalAt(principal.value, early),
-    readTemplate(at, settings),
+  const glance = glanceMeanwhile(context, { principal, engine: settings.container.engine });
+  // Its clients are to be started before so many of Git's.
+  await setImmediate();
+  const places = { stateDir: context.env.stateDir, principal };
+  const [possible, head, template, room, inCommit] = await Promise.all([
+    // The one that asks twice.
     refuseNothingToDo(at, settings, { wanted, kind: shape.value.kind }),
+    checkPrincipalAt(principal, early, { format: seen, refs: glance.refs }),
+    readTemplate(at, settings),
     refuseDiskLow(places, settings.disk.freeFloorBytes, () =>
       roomFromTrash({
         env: context.env,
@@ -76,13 +89,14 @@ export async function prepareRun(
         report: (progress) => progress.type === "notice" && context.output.progress(progress.text),
       }),
     ),
+    secretPaths === "wanted" ? secretPathsIn(principal.git, at.commit) : undefined,
   ]);
   if (!head.ok) return head;
   if (!template.ok) return template;
   if (!possible.ok) return possible;
   if (!room.ok) return room;
   return withTools(context, {
-    principal: principal.value,
+    principal,
     head: head.value,
     settings,
     origins: resolved.value.origins,
@@ -91,6 +105,8 @@ export async function prepareRun(
     wanted,
     template: template.value,
     asked,
+    glance,
+    secretPaths: inCommit,
     notices: [...resolved.value.notices, ...networkNotices(settings)],
   });
 }
@@ -120,6 +136,8 @@ interface Checked {
   readonly template: Invocation["template"];
   readonly asked: AskedEngine;
   readonly notices: readonly string[];
+  readonly glance: Glance;
+  readonly secretPaths: PreparedRun["secretPaths"];
 }
 
 async function withTools(
@@ -172,6 +190,8 @@ async function withTools(
     engine,
     leases: leases.value,
     gateway: gateway.value?.services,
+    glance: checked.glance,
+    secretPaths: checked.secretPaths,
     notices: [
       ...(gateway.value?.notices ?? []),
       ...checked.notices,
@@ -179,73 +199,6 @@ async function withTools(
       ...clampNotices(settings, facts),
     ],
   });
-}
-
-export interface Tools {
-  readonly engine: Engine;
-  readonly facts: EngineFacts;
-  readonly image: ImageFacts;
-  /** What was chosen instead of what, and what about the engine is worth knowing. */
-  readonly notices: readonly string[];
-}
-
-type WantedTools = WantedEngine & { readonly image: string };
-
-/** Questions that are on their way; they change nothing, and may be left unanswered. */
-export interface AskedEngine {
-  readonly opened: ReturnType<typeof openEngine>;
-  /** What the engine that is the first choice says of the image. */
-  readonly image: Promise<{ readonly kind: EngineKind; readonly facts: ImageAnswer } | undefined>;
-}
-
-type ImageAnswer = Awaited<ReturnType<Engine["image"]>>;
-
-/** Asks the engine what it is, and the one that is likely to be taken about the image meanwhile. */
-export function askEngine(context: Context, wanted: WantedTools): AskedEngine {
-  const kind = wanted.engine === "auto" ? "docker" : wanted.engine;
-  const aboutImage = async () => {
-    const engine = await engineOf(context, kind, "");
-    return engine.ok ? { kind, facts: await engine.value.image(wanted.image) } : undefined;
-  };
-  const asked = { opened: openEngine(context, wanted), image: aboutImage() };
-  // Where something else is wrong nobody waits for them.
-  for (const one of Object.values(asked)) one.catch(() => undefined);
-  return asked;
-}
-
-/** The engine, proven to answer and to keep limits, and the image, proven to suit. */
-export async function engineAndImage(
-  context: Context,
-  settings: { readonly container: WantedTools },
-  asked = askEngine(context, settings.container),
-): Promise<Result<Tools, Failure>> {
-  const opened = await asked.opened;
-  if (!opened.ok) return opened;
-  const { engine, insteadOf } = opened.value;
-  const { image: name } = settings.container;
-  const early = await asked.image;
-  const image = early?.kind === engine.kind ? early.facts : await engine.image(name);
-  if (!image.ok) return image;
-  if (image.value === undefined) return imageMissing(engine, name);
-  const { stateDir } = context.env;
-  const found = { name, facts: image.value };
-  const facts = await proveLimits(engine, { facts: opened.value.facts, image: found }, stateDir);
-  if (!facts.ok) return facts;
-  const suits = await checkImage(engine, { ...found, setup: facts.value.setup }, stateDir);
-  if (!suits.ok) return suits;
-  const chosen =
-    insteadOf === undefined ? [] : [`${engine.name} runs the containers, because: ${insteadOf}`];
-  const notices = [...chosen, ...facts.value.notes];
-  return ok({ engine, facts: facts.value, image: image.value, notices });
-}
-
-function imageMissing({ kind, name: engine }: Engine, image: string): Result<never, Failure> {
-  const build = kind === "docker" ? "" : ` --engine ${kind}`;
-  return fail(
-    "image-missing",
-    `The image ${image} is not in ${engine}; guardloop never pulls one by itself.`,
-    { cure: `Run \`guardloop image build${build}\`, or name another image with --image.` },
-  );
 }
 
 export async function poolFor(

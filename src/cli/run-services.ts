@@ -10,7 +10,8 @@ import { runPaths } from "../run/paths.ts";
 import type { RunServices } from "../run/services.ts";
 import { gitProgram } from "./context.ts";
 import type { Call } from "./define.ts";
-import { engineAndImage, poolFor } from "./prepare-run.ts";
+import { poolFor } from "./prepare-run.ts";
+import { engineAndImage } from "./run-tools.ts";
 
 /** What commands that work on one run afterwards (validate, salvage) need: the engine, but no agent and no new lease. */
 export async function servicesFor(

@@ -5,9 +5,9 @@ import { isTrusted } from "../config/trust.ts";
 import { REPOSITORY_FILE, readUserFile } from "../config/user-file.ts";
 import { type Failure } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
-import { type Principal, readHead } from "../git/principal.ts";
+import { type Principal, headOf } from "../git/principal.ts";
 import { readFileAt } from "../git/read-files.ts";
-import { type Context, principalOf } from "./context.ts";
+import { type Context, repositoryOf } from "./context.ts";
 
 /** The repository's configuration file as it is at a commit; undefined when there is none. */
 export async function repositoryFileAt(
@@ -49,9 +49,10 @@ export async function settingsHere(
   context: Context,
   flags: FlagValues,
 ): Promise<Result<ResolvedSettings, Failure>> {
-  const principal = await principalOf(context);
-  if (!principal.ok) return settingsFor(context, undefined, flags);
-  const head = await readHead(principal.value);
-  const at = head.ok ? { principal: principal.value, commit: head.value.commit } : undefined;
+  const found = await repositoryOf(context);
+  if (!found.ok) return settingsFor(context, undefined, flags);
+  const head = await headOf(found.value);
+  const { principal } = found.value;
+  const at = head.ok ? { principal, commit: head.value.commit } : undefined;
   return settingsFor(context, at, flags);
 }

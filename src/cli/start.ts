@@ -13,19 +13,15 @@ const [, , wanted = "help", ...others] = process.argv;
 const isOverview = OVERVIEW.includes(wanted) && others.length === 0;
 const parts = openParts({
   directory: import.meta.dirname,
+  entry: isOverview ? "overview" : "program",
   stateDir: hostEnvironment().stateDir,
   command: isOverview ? "help" : isCommand(wanted) ? wanted : undefined,
 });
-let isKept = false;
-const keep = (): void => {
-  if (!isKept) parts.keepCode();
-  isKept = true;
-};
-setTimeout(keep, KEEP_AFTER_MS).unref();
+setTimeout(parts.keepCode, KEEP_AFTER_MS).unref();
 // The bundler makes the parts out of files that have it.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-const { begin } = parts.load(isOverview ? "overview" : "program") as Program;
-void begin().then(keep);
+const { begin } = parts.exports as Program;
+void begin().then(parts.keepCode);
 
 interface Program {
   readonly begin: typeof Begin;

@@ -3,12 +3,14 @@ import type { HostEnvironment } from "../core/environment.ts";
 import { type Failure, failure } from "../core/failures.ts";
 import { DEADLINES } from "../core/limits.ts";
 import { type Result, err, ok } from "../core/result.ts";
+import { once } from "../core/once.ts";
 import type { Bounds, Environment, Exit } from "../process/command.ts";
 import { run } from "../process/spawn.ts";
 import { PACK_WINDOWS, boundHit } from "./bounds.ts";
 import {
   type ConfigPair,
   HOOKS_OFF,
+  askTellingKeys,
   configEnvironment,
   namedHooksOff,
   withConfig,
@@ -92,28 +94,54 @@ function commonEnvironment(env: HostEnvironment): Environment {
   };
 }
 
+/** Git in the user's own repository. */
+export interface UserGit extends Git {
+  /** What the configuration has among the settings that `askTellingKeys` looks for; asked once. */
+  readonly tellingKeys: () => Promise<readonly string[]>;
+  /** The same in another directory of the same work tree, without asking again. */
+  readonly within: (cwd: string) => UserGit;
+}
+
+/**
+ * Subcommands that only read, and that githooks(5) names with no hook: they need not wait until it is known which hooks
+ * a configuration defines.
+ */
+const HOOKLESS: ReadonlySet<string> = new Set([
+  "cat-file",
+  "for-each-ref",
+  "ls-files",
+  "ls-tree",
+  "rev-parse",
+  "show-ref",
+]);
+
 /**
  * Git in the user's own repository: the user's configuration counts (ignore rules, line endings, LFS,
  * safe.directory), hooks and fsmonitor are off.
  *
  * @param program absolute path of git, from `findProgram`.
  */
-export function userGit(program: string, env: HostEnvironment, cwd: string): Git {
+export function userGit(program: string, env: HostEnvironment, cwd: string): UserGit {
   const environment = { ...commonEnvironment(env), HOME: env.home, ...env.git };
   const profile = { prefix: ALWAYS, environment, cwd };
-  let quiet: Promise<Git> | undefined;
-  return {
-    async exec(args, options): Promise<Exit> {
-      quiet ??= withoutNamedHooks(program, profile);
-      return (await quiet).exec(args, options);
-    },
-  };
+  const tellingKeys = once(() => askTellingKeys(bind(program, profile)));
+  return withKeys(program, profile, tellingKeys);
 }
 
-async function withoutNamedHooks(program: string, profile: Profile): Promise<Git> {
-  const named = await namedHooksOff(bind(program, profile));
-  const config = configEnvironment([...HOOKS_OFF, ...named]);
-  return bind(program, { ...profile, environment: { ...profile.environment, ...config } });
+function withKeys(program: string, profile: Profile, tellingKeys: UserGit["tellingKeys"]): UserGit {
+  const reading = bind(program, profile);
+  const quiet = once(async () => {
+    const config = configEnvironment([...HOOKS_OFF, ...namedHooksOff(await tellingKeys())]);
+    return bind(program, { ...profile, environment: { ...profile.environment, ...config } });
+  });
+  return {
+    tellingKeys,
+    within: (cwd) => withKeys(program, { ...profile, cwd }, tellingKeys),
+    async exec(args, options): Promise<Exit> {
+      const git = HOOKLESS.has(args[0] ?? "") ? reading : await quiet();
+      return git.exec(args, options);
+    },
+  };
 }
 
 /**

@@ -20,19 +20,20 @@ export const HOOKS_OFF: readonly ConfigPair[] = [
   ...EVENTS.map((event): ConfigPair => [`hook.${event}.enabled`, "false"]),
 ];
 
-/** The switches for the hooks that the configuration seen by this Git defines, whatever they are called. */
-export async function namedHooksOff(git: Git): Promise<readonly ConfigPair[]> {
-  const found = await git.exec([
-    "config",
-    "--null",
-    "--name-only",
-    "--get-regexp",
-    "^hook\\..*\\.(command|event)$",
-  ]);
+/** Definitions of hooks, and what says that objects of a partial clone are elsewhere. */
+const TELLING_KEYS = String.raw`^(hook\..*\.(command|event)|extensions\.partialclone|remote\..*\.promisor)$`;
+
+/** The keys that the configuration seen by this Git has among those that decide about what guardloop does there. */
+export async function askTellingKeys(git: Git): Promise<readonly string[]> {
+  const found = await git.exec(["config", "--null", "--name-only", "--get-regexp", TELLING_KEYS]);
   // Status 1: there is none. A configuration that cannot be read stops the command that comes after, too.
-  const keys = found.code === 0 ? found.stdout.toString("utf8").split("\0") : [];
-  const names = new Set(keys.map((key) => key.replace(/^hook\./, "").replace(/\.[a-z]+$/, "")));
-  return [...names]
+  return found.code === 0 ? found.stdout.toString("utf8").split("\0").filter(Boolean) : [];
+}
+
+/** The switches for the hooks that a configuration defines, whatever they are called. */
+export function namedHooksOff(keys: readonly string[]): readonly ConfigPair[] {
+  const names = keys.map((key) => /^hook\.([^]*)\.(?:command|event)$/.exec(key)?.[1] ?? "");
+  return [...new Set(names)]
     .filter((name) => name !== "")
     .map((name): ConfigPair => [`hook.${name}.enabled`, "false"]);
 }

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { type Failure, fail } from "../core/failures.ts";
 import { DEADLINES } from "../core/limits.ts";
 import { type Result, ok } from "../core/result.ts";
+import type { AgentRef } from "./agent-refs.ts";
 import { gitOutput, gitText } from "./git.ts";
-import type { Principal } from "./principal.ts";
+import type { Principal, RepositoryFormat } from "./principal.ts";
 
 /** At most so many files of a dirty checkout are shown. */
 const SHOWN_FILES = 20;
@@ -65,11 +66,23 @@ export async function refuseDirty(principal: Principal): Promise<Result<void, Fa
   );
 }
 
-/** A branch named `agent` is a file where `agent/…` needs a directory. */
-export async function refuseAgentBranch(principal: Principal): Promise<Result<void, Failure>> {
-  const exit = await principal.git.exec(["show-ref", "--verify", "--quiet", "refs/heads/agent"]);
-  if (exit.code === 0)
-    return fail("agent-branch-blocked", "The repository has a branch named `agent`.");
+const IN_THE_WAY = "refs/heads/agent";
+
+/**
+ * A branch named `agent` is a file where `agent/…` needs a directory.
+ *
+ * @param refs those at and below `refs/heads/agent`, where they were asked for just now.
+ */
+export async function refuseAgentBranch(
+  { git }: Principal,
+  refs?: Promise<Result<readonly AgentRef[], Failure>>,
+): Promise<Result<void, Failure>> {
+  const listed = await refs;
+  const isThere =
+    listed?.ok === true
+      ? listed.value.some(({ ref }) => ref === IN_THE_WAY)
+      : (await git.exec(["show-ref", "--verify", "--quiet", IN_THE_WAY])).code === 0;
+  if (isThere) return fail("agent-branch-blocked", "The repository has a branch named `agent`.");
   return ok(undefined);
 }
 
@@ -77,34 +90,42 @@ export async function refuseAgentBranch(principal: Principal): Promise<Result<vo
 export async function refuseUnsupported(
   principal: Principal,
   base: string,
+  seen?: RepositoryFormat,
 ): Promise<Result<void, Failure>> {
-  const [facts, partial, tree] = await Promise.all([
-    gitText(principal.git, ["rev-parse", "--is-shallow-repository", "--show-object-format"]),
-    principal.git.exec([
-      "config",
-      "--get-regexp",
-      String.raw`^(extensions\.partialclone|remote\..*\.promisor)$`,
-    ]),
+  const [format, keys, tree] = await Promise.all([
+    seen === undefined ? formatOf(principal) : ok(seen),
+    principal.git.tellingKeys(),
     refuseUnsupportedTree(principal, base),
   ]);
-  if (!facts.ok) return facts;
-  const [shallow, objectFormat] = facts.value.split("\n");
-  if (shallow === "true")
+  if (!format.ok) return format;
+  const { isShallow, objectFormat } = format.value;
+  if (isShallow)
     return unsupported(
       "The repository is shallow: its history is cut off.",
       "Run `git fetch --unshallow`.",
     );
   if (objectFormat !== "sha1")
     return unsupported(
-      `The repository uses ${objectFormat ?? "unknown"} object ids.`,
+      `The repository uses ${objectFormat} object ids.`,
       "Use a SHA-1 repository.",
     );
-  if (partial.code === 0)
+  if (keys.some((key) => /^(?:extensions\.partialclone|remote\..*\.promisor)$/.test(key)))
     return unsupported(
       "The repository is a partial clone: some objects are only on the remote.",
       "Clone it again without --filter.",
     );
   return tree;
+}
+
+async function formatOf({ git }: Principal): Promise<Result<RepositoryFormat, Failure>> {
+  const facts = await gitText(git, [
+    "rev-parse",
+    "--is-shallow-repository",
+    "--show-object-format",
+  ]);
+  if (!facts.ok) return facts;
+  const [shallow, objectFormat = "unknown"] = facts.value.split("\n");
+  return ok({ isShallow: shallow === "true", objectFormat });
 }
 
 async function refuseUnsupportedTree(

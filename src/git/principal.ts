@@ -4,11 +4,11 @@ import { basename } from "node:path";
 import type { HostEnvironment } from "../core/environment.ts";
 import { type Failure, fail } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
-import { type Git, userGit } from "./git.ts";
+import { type UserGit, userGit } from "./git.ts";
 
 /** The working tree the user works in, and the repository it belongs to. */
 export interface Principal {
-  readonly git: Git;
+  readonly git: UserGit;
   /** Absolute path of the work tree's root. */
   readonly topLevel: string;
   /** This work tree's own Git directory; in a linked worktree it lies below `commonDir`. */
@@ -20,38 +20,87 @@ export interface Principal {
   readonly name: string;
 }
 
+/** A repository as one look at it showed it. */
+export interface FoundRepository {
+  readonly principal: Principal;
+  /** Undefined where HEAD leads to no commit, or is not on a branch: `readHead` says which. */
+  readonly seen: SeenRepository | undefined;
+}
+
+export interface SeenRepository extends RepositoryFormat {
+  readonly head: Head;
+}
+
+export interface RepositoryFormat {
+  readonly isShallow: boolean;
+  /** `sha1`, for example. */
+  readonly objectFormat: string;
+}
+
+/** One call answers all of it, in this order; what fails ends the answer there. */
+const QUESTIONS = [
+  "--path-format=absolute",
+  "--show-toplevel",
+  "--absolute-git-dir",
+  "--git-common-dir",
+  "--is-shallow-repository",
+  "--show-object-format",
+  "HEAD^{commit}",
+  "--symbolic-full-name",
+  "HEAD",
+];
+
 /**
- * Finds the repository that `cwd` lies in.
+ * Finds the repository that `cwd` lies in, and looks where its HEAD is.
  *
  * @returns `not-a-repository` outside of a work tree, and in a bare repository.
  */
-export async function openPrincipal(
+export async function findRepository(
   program: string,
   env: HostEnvironment,
   cwd: string,
-): Promise<Result<Principal, Failure>> {
+): Promise<Result<FoundRepository, Failure>> {
   const git = userGit(program, env, cwd);
-  const paths = await git.exec([
-    "rev-parse",
-    "--path-format=absolute",
-    "--show-toplevel",
-    "--absolute-git-dir",
-    "--git-common-dir",
-  ]);
-  if (paths.code !== 0) return fail("not-a-repository", explainNoRepository(cwd, paths.stderr));
-  const [topLevel, gitDir, commonDir] = paths.stdout.toString("utf8").split("\n");
-  if (topLevel === undefined || gitDir === undefined || commonDir === undefined)
+  const answer = await git.exec(["rev-parse", ...QUESTIONS]);
+  const lines = answer.stdout.toString("utf8").split("\n");
+  const [topLevel = "", gitDir = "", commonDir = ""] = lines;
+  if (answer.code !== 0 && topLevel === "")
+    return fail("not-a-repository", explainNoRepository(cwd, answer.stderr));
+  if (gitDir === "" || commonDir === "")
     return fail("not-a-repository", `${cwd}: Git's answer about the repository cannot be read.`);
   const real = await realpath(commonDir);
-  return ok({
-    // The same one, where it is bound there already: it has asked for hooks that have a name.
-    git: topLevel === cwd ? git : userGit(program, env, topLevel),
+  const principal = {
+    git: topLevel === cwd ? git : git.within(topLevel),
     topLevel,
     gitDir,
     commonDir: real,
     repositoryId: createHash("sha256").update(real).digest("hex").slice(0, 12),
     name: basename(topLevel),
-  });
+  };
+  return ok({ principal, seen: answer.code === 0 ? seenIn(lines.slice(3)) : undefined });
+}
+
+/** Undefined for whatever is not as usual: then it is asked again, in the words that a refusal needs. */
+function seenIn(lines: readonly string[]): SeenRepository | undefined {
+  const [shallow, objectFormat = "", commit = "", ref = "", end] = lines;
+  const branch = /^refs\/heads\/(.+)$/.exec(ref)?.[1];
+  const isUsual = lines.length === 5 && end === "" && /^(?:true|false)$/.test(shallow ?? "");
+  if (!isUsual || branch === undefined || !/^[0-9a-f]{40,64}$/.test(commit)) return undefined;
+  const head = { commit, branchRef: ref, branch };
+  return { isShallow: shallow === "true", objectFormat, head };
+}
+
+/** The same without HEAD. */
+export async function openPrincipal(
+  ...at: Parameters<typeof findRepository>
+): Promise<Result<Principal, Failure>> {
+  const found = await findRepository(...at);
+  return found.ok ? ok(found.value.principal) : found;
+}
+
+/** Where HEAD was a moment ago, or is now. */
+export function headOf({ principal, seen }: FoundRepository): Promise<Result<Head, Failure>> {
+  return seen === undefined ? readHead(principal) : Promise.resolve(ok(seen.head));
 }
 
 function explainNoRepository(cwd: string, stderr: Buffer): string {

@@ -78,14 +78,24 @@ export async function readFileAt(
   commit: string,
   path: string,
 ): Promise<Result<string | undefined, Failure>> {
-  const id = await git.exec([
-    "rev-parse",
-    "--verify",
-    "--quiet",
-    "--end-of-options",
-    `${commit}:${path}`,
+  const name = `${commit}:${path}`;
+  // At once: the second does not tell a file that is not in the commit from one whose content is gone.
+  const [id, found] = await Promise.all([
+    git.exec(["rev-parse", "--verify", "--quiet", "--end-of-options", name]),
+    contentOf(git, name),
   ]);
   if (id.code !== 0) return ok(undefined);
+  if (found !== undefined) return ok(found.toString("utf8"));
   const bytes = await gitOutput(git, ["cat-file", "blob", id.stdout.toString("utf8").trim()]);
   return bytes.ok ? ok(bytes.value.toString("utf8")) : bytes;
+}
+
+/** Undefined for everything but a file whose content is there: why, another call is to say. */
+async function contentOf(git: Git, name: string): Promise<Buffer | undefined> {
+  if (name.includes("\n")) return undefined;
+  const { stdout } = await git.exec(["cat-file", "--batch"], { stdin: `${name}\n` });
+  const start = stdout.indexOf("\n") + 1;
+  const bytes = /^[0-9a-f]+ blob (\d+)\n$/.exec(stdout.toString("latin1", 0, start))?.[1];
+  if (bytes === undefined || stdout.length !== start + Number(bytes) + 1) return undefined;
+  return stdout.subarray(start, -1);
 }

@@ -1,4 +1,5 @@
 import picomatch from "picomatch";
+import { once } from "../core/once.ts";
 import type { FindingCode } from "./finding.ts";
 
 interface Group {
@@ -121,13 +122,12 @@ export const PROTECTED: readonly Group[] = [
 /** Regardless of case, and with names that hold line ends: without the flag `s` those would match no glob. */
 export const ANY_NAME = { dot: true, flags: "is" };
 
-const MATCHERS = PROTECTED.map((group) => ({
-  group,
-  matches: picomatch(group.globs, ANY_NAME),
-}));
+const matchers = once(() =>
+  PROTECTED.map((group) => ({ group, matches: picomatch(group.globs, ANY_NAME) })),
+);
 
 /** The first group that a path belongs to, or undefined. */
 export function protectedGroup(path: string): Group | undefined {
   const normal = path.normalize("NFC");
-  return MATCHERS.find(({ matches }) => matches(normal))?.group;
+  return matchers().find(({ matches }) => matches(normal))?.group;
 }

@@ -1,4 +1,5 @@
 import picomatch from "picomatch";
+import { once } from "../core/once.ts";
 
 /** Names of files that hold credentials, matched without regard to case; see docs/operator-contract.md, Overlay. */
 const SECRET_GLOBS = [
@@ -13,9 +14,9 @@ const SECRET_GLOBS = [
   "**/*.tfstate*",
 ];
 
-const isSecret = picomatch(SECRET_GLOBS, { dot: true, flags: "is" });
+const secretNames = once(() => picomatch(SECRET_GLOBS, { dot: true, flags: "is" }));
 
 /** True when a path looks like credentials by its name alone. */
 export function isSecretPath(path: string): boolean {
-  return isSecret(path.normalize("NFC"));
+  return secretNames()(path.normalize("NFC"));
 }

@@ -1,17 +1,20 @@
 import picomatch from "picomatch";
+import { once } from "../core/once.ts";
 import type { AddedLine, Change } from "./facts.ts";
 import { type Finding, finding } from "./finding.ts";
 
-const isTest = picomatch(
-  [
-    "**/{test,tests,__tests__,spec,specs}/**",
-    "**/*.{test,spec}.*",
-    "**/*_{test,spec}.*",
-    "**/test_*.py",
-    "**/*Test.{java,kt,cs}",
-    "**/conftest.py",
-  ],
-  { dot: true, flags: "is" },
+const testNames = once(() =>
+  picomatch(
+    [
+      "**/{test,tests,__tests__,spec,specs}/**",
+      "**/*.{test,spec}.*",
+      "**/*_{test,spec}.*",
+      "**/test_*.py",
+      "**/*Test.{java,kt,cs}",
+      "**/conftest.py",
+    ],
+    { dot: true, flags: "is" },
+  ),
 );
 
 /** How the usual test libraries leave a test out. */
@@ -23,6 +26,7 @@ export function testFindings(
   changes: readonly Change[],
   lines: readonly AddedLine[],
 ): readonly Finding[] {
+  const isTest = testNames();
   const tests = changes.filter((change) => isTest(change.path));
   const deleted = tests.filter((change) => change.kind === "deleted").map((change) => change.path);
   const shrunk = tests

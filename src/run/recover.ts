@@ -164,7 +164,7 @@ async function settleDecisions(services: RecoverServices, report: Report): Promi
   await withRepositoryLock(env, principal.repositoryId, async () => {
     for (const one of await settle(services))
       (one.outcome === "recorded" ? report.actions : report.problems).push(settledText(one));
-    report.actions.push(...(await settleDiscards(services)));
+    report.actions.push(...(await settleDiscards(services, await services.glance?.refs)));
     for (const runId of await runDirectories(env.stateDir)) {
       const { landing } = runPaths(env.stateDir, runId);
       if (!existsSync(landing)) continue;

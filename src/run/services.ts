@@ -10,6 +10,7 @@ import type { GatewayServices } from "./egress/gateway-services.ts";
 import type { Redactor } from "./logs/redactor.ts";
 import type { RunPaths } from "./paths.ts";
 import type { HeldSecrets } from "./review/gateway-secrets.ts";
+import type { envFiles } from "./review/secrets-in-use.ts";
 
 /** What a run tells while it goes on; the command line and the history are readers of the same events. */
 export type Progress =
@@ -48,6 +49,8 @@ export interface RunServices {
   readonly report: (progress: Progress) => void;
   /** The credential that the gateway adds, to be kept out of everything that is written down. */
   readonly credential?: HeldSecrets | undefined;
+  /** Asked for while the run is being created, for `redactorInUse`. */
+  readonly envFilesAtStart?: ReturnType<typeof envFiles> | undefined;
   /** Made once, when the run begins; see `redactorInUse`. */
   readonly redactor?: Redactor | undefined;
   /** Aborted by Ctrl-C or SIGTERM: the run ends in order. */

@@ -144,22 +144,25 @@ syncBuiltinESMExports();
 
 // --- journal ------------------------------------------------------------------------------------------------------
 
-const Database = createRequire(import.meta.url)("libsql");
-patch(Database.prototype, "prepare", (call, args) => {
-  const statement = call(...args);
-  const [sql] = args;
-  if (!/^\s*(INSERT|UPDATE|DELETE)/i.test(sql)) return statement;
-  patch(statement, "run", (run, values) => {
-    effect(`journal ${nameOf(values)}`);
-    return run(...values);
-  });
+// The library itself is a part of guardloop's bundle, and takes these out of its native half when it is loaded.
+const ofLibrary = createRequire(createRequire(import.meta.url).resolve("libsql"));
+const native = ofLibrary(`@libsql/${ofLibrary("@neon-rs/load").currentTarget()}`);
+const { databasePrepareSync: prepare, databaseExecSync: exec, statementRun: run } = native;
+const writing = new WeakSet();
+native.databasePrepareSync = function watched(sql) {
+  const statement = prepare.call(this, sql);
+  if (/^\s*(INSERT|UPDATE|DELETE)/i.test(sql)) writing.add(statement);
   return statement;
-});
-patch(Database.prototype, "exec", (call, args) => {
-  if (!/^\s*(PRAGMA (busy|journal|synchronous))/i.test(args[0]))
-    effect(`database ${args[0].trim().split(/\s+/).slice(0, 3).join(" ")}`);
-  return call(...args);
-});
+};
+native.statementRun = function watched(values) {
+  if (writing.has(this)) effect(`journal ${nameOf([values].flat())}`);
+  return run.call(this, values);
+};
+native.databaseExecSync = function watched(sql) {
+  if (!/^\s*(PRAGMA (busy|journal|synchronous))/i.test(sql))
+    effect(`database ${sql.trim().split(/\s+/).slice(0, 3).join(" ")}`);
+  return exec.call(this, sql);
+};
 
 function nameOf(values) {
   for (const value of values) {

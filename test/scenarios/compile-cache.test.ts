@@ -32,7 +32,7 @@ describe("compiled code", () => {
     await succeed(world, ["runs"]);
     await succeed(world, ["runs"]);
     expect(readdirSync(cacheOf(world))).toEqual([
-      expect.stringMatching(/^program-runs-v[\d.]+-\w+-[0-9a-f]{8}\.bin$/),
+      expect.stringMatching(/^runs-v[\d.]+-\w+-[0-9a-f]{8}\.bin$/),
     ]);
   });
 
@@ -44,8 +44,8 @@ describe("compiled code", () => {
     expect(statSync(file).ino).toBe(before);
     await succeed(world, ["--help"]);
     expect(readdirSync(cacheOf(world)).map((name) => name.split("-v")[0])).toEqual([
-      "overview-help",
-      "program-runs",
+      "help",
+      "runs",
     ]);
   });
 
@@ -101,7 +101,7 @@ describe("compiled code", () => {
     const { world, file } = await withKeptCode();
     using _ = world;
     rmSync(file);
-    const old = join(cacheOf(world), "program-runs-v20.0.0-x64-00000000.bin");
+    const old = join(cacheOf(world), "runs-v20.0.0-x64-00000000.bin");
     writeFileSync(old, "old");
     await succeed(world, ["runs"]);
     expect(existsSync(old)).toBe(false);

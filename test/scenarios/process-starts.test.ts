@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -8,14 +8,18 @@ import { GOOD_AGENT, type World, makeWorld } from "../rig/world.ts";
 const HOOK = pathToFileURL(join(import.meta.dirname, "../rig/spawn-hook.mjs")).href;
 
 /** The programs that a run of one task starts on the host, what the scripted engine starts not among them. */
-async function startsOfRun(world: World, args: readonly string[] = []): Promise<readonly string[]> {
+function startsOfRun(world: World, args: readonly string[] = []): Promise<readonly string[]> {
+  return startsOf(world, ["run", ...args, "--agent", "command", "--", "sh", "-c", GOOD_AGENT]);
+}
+
+async function startsOf(world: World, words: readonly string[]): Promise<readonly string[]> {
   const record = join(world.root, "starts");
-  rmSync(record, { force: true });
+  writeFileSync(record, "");
   const env = { NODE_OPTIONS: `--import ${HOOK}`, SPAWN_RECORD: record };
-  expect(ending(await world.run(GOOD_AGENT, args, { env }))).toBe("exit 0");
-  const starts = readFileSync(record, "utf8").trim().split("\n");
+  expect(ending(await world.guardloop(words, { env }))).toBe("exit 0");
+  const starts = readFileSync(record, "utf8").split("\n");
   // What a container uses is looked up by the clock.
-  return starts.filter((line) => !/\/docker stats /.test(line));
+  return starts.filter((line) => line !== "" && !/\/docker stats /.test(line));
 }
 
 describe("what a run of one task asks for", () => {
@@ -41,17 +45,31 @@ describe("what a run of one task asks for", () => {
     const words = calls.map((argv) =>
       [argv[0], about.find((word) => argv.join(" ").includes(word))].join(" "),
     );
-    // These two are asked at once.
-    expect(words.slice(0, 2).toSorted()).toEqual(["image guardloop-", "info "]);
-    expect(words.slice(2, 4)).toEqual(["ps label=guardloop.run", "run label=guardloop.run"]);
+    // These are asked at once, and recovery asks nothing again where nothing was to be done.
+    expect(words.slice(0, 3).toSorted()).toEqual([
+      "image guardloop-",
+      "info ",
+      "ps label=guardloop.run",
+    ]);
+    expect(words[3]).toBe("run label=guardloop.run");
     // And these two.
     expect(words.slice(4).toSorted()).toEqual(["events event=oom", "ps name="]);
   });
 
   test("the host: a number of programs that does not grow unseen", () => {
     // Starting a program takes longer than what most of them do. A number that has to grow is written down here.
-    expect(first.length, first.join("\n")).toBeLessThanOrEqual(67);
-    expect(second.length, second.join("\n")).toBeLessThanOrEqual(60);
+    expect(first.length, first.join("\n")).toBeLessThanOrEqual(62);
+    expect(second.length, second.join("\n")).toBeLessThanOrEqual(46);
+  });
+
+  test("until its first stage: the engine before most of Git, and nothing of the same twice", () => {
+    // The lease begins with it.
+    const lease = second.findIndex((line) => /rev-parse .*\^\{commit\}$/.test(line));
+    const before = second.slice(0, lease);
+    expect(before.length, before.join("\n")).toBeLessThanOrEqual(15);
+    expect(new Set(before).size, before.join("\n")).toBe(before.length);
+    const asked = before.findIndex((line) => line.includes("/docker info "));
+    expect(asked, before.join("\n")).toBeLessThanOrEqual(3);
   });
 
   test("what follows on the container: the same few programs each time", () => {
@@ -93,6 +111,18 @@ test("a review is read while the lease is returned; where commands validate the 
   const command = validated.findIndex((line) => / run --rm .*-validate /.test(line));
   expect(command).toBeGreaterThan(validated.findLastIndex(isReturn));
   expect(validated.findIndex(isReview)).toBeGreaterThan(command);
+});
+
+test("commands that only look ask Git a few things", async () => {
+  using world = makeWorld();
+  expect(ending(await world.run(GOOD_AGENT))).toBe("exit 0");
+  const starts = async (...words: readonly string[]) => (await startsOf(world, words)).length;
+  expect(await starts("runs")).toBe(1);
+  expect(await starts("show", "@last")).toBe(1);
+  // The settings at HEAD by two calls, the plan by two.
+  expect(await starts("config")).toBe(3);
+  expect(await starts("tasks")).toBe(5);
+  expect(await starts("tasks", "--help")).toBe(0);
 });
 
 test("a repository is not listed whole to find its plan", async () => {

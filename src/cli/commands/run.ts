@@ -58,7 +58,11 @@ async function perform(call: Call): Promise<CommandEnd> {
   if (!words.ok) return words;
   const git = gitProgram(context);
   if (!git.ok) return git;
-  const prepared = await prepareRun(context, settingFlags(call), listOption(call, "task"));
+  const prepared = await prepareRun(context, {
+    flags: settingFlags(call),
+    wanted: listOption(call, "task"),
+    secretPaths: format === "json" ? "unwanted" : "wanted",
+  });
   if (!prepared.ok) return prepared;
   const opened = await historyOf(context);
   if (!opened.ok) return opened;
@@ -91,7 +95,7 @@ async function perform(call: Call): Promise<CommandEnd> {
     signal: context.interrupt,
   };
   for (const text of prepared.value.notices) report({ type: "notice", runId: null, text });
-  await announce(call, prepared.value);
+  announce(call, prepared.value);
   await recoverFirst(context, services, prepared.value);
   // An adopted run can last; who ended it did not want another one after it.
   if (context.interrupt.aborted) return fail("interrupted", "Interrupted before a task was taken.");
@@ -122,7 +126,7 @@ function refuseStrayWords({ args, context }: Call): Result<void, Failure> {
 async function recoverFirst(
   context: Context,
   services: SeriesServices,
-  { invocation }: PreparedRun,
+  { invocation, glance }: PreparedRun,
 ): Promise<void> {
   const { repositoryId } = services.principal;
   const kinds = await enginesThatMayHold(context.env, { history: services.history, repositoryId });
@@ -132,7 +136,7 @@ async function recoverFirst(
   ]);
   const engines = others.ok ? others.value : [services.engine];
   const { containers: orphans } = invocation.settings.recovery;
-  const { actions, problems } = await recover({ ...services, pools, engines, orphans });
+  const { actions, problems } = await recover({ ...services, pools, engines, orphans, glance });
   for (const text of [...actions, ...problems])
     services.report({ type: "notice", runId: null, text });
 }

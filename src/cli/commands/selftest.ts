@@ -17,7 +17,7 @@ import {
 } from "../define.ts";
 import { engineOf } from "../engines.ts";
 import { type Styled, bold, dim, green, red, yellow } from "../output/text.ts";
-import { engineAndImage } from "../prepare-run.ts";
+import { engineAndImage } from "../run-tools.ts";
 import { addSettingOptions, settingFlags } from "../setting-options.ts";
 import { settingsHere } from "../settings.ts";
 

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import { EXIT, type Failure } from "../../core/failures.ts";
 import { type Result, ok } from "../../core/result.ts";
-import { readHead } from "../../git/principal.ts";
+import { headOf } from "../../git/principal.ts";
 import type { Settings } from "../../config/settings.ts";
 import { readPlan } from "../../run/choice/plan.ts";
 import { givenUp } from "../../run/choice/track-record.ts";
 import type { TaskPlan } from "../../tasks/task.ts";
-import { type Context, historyOf, principalOf } from "../context.ts";
+import { type Context, historyOf, repositoryOf } from "../context.ts";
 import {
   type Call,
   type CommandEnd,
@@ -41,12 +41,13 @@ async function perform(call: Call): Promise<CommandEnd> {
 }
 
 async function loadPlan(call: Call): Promise<Result<TaskPlan, Failure>> {
-  const principal = await principalOf(call.context);
-  if (!principal.ok) return principal;
-  const head = await readHead(principal.value);
+  const found = await repositoryOf(call.context);
+  if (!found.ok) return found;
+  const { principal } = found.value;
+  const head = await headOf(found.value);
   if (!head.ok) return head;
   const globs = listOption(call, "plan");
-  const at = { principal: principal.value, commit: head.value.commit };
+  const at = { principal, commit: head.value.commit };
   const resolved = await settingsFor(
     call.context,
     at,
@@ -55,9 +56,9 @@ async function loadPlan(call: Call): Promise<Result<TaskPlan, Failure>> {
   if (!resolved.ok) return resolved;
   for (const text of resolved.value.notices) call.context.output.progress(yellow("note: "), text);
   const { plan, run } = resolved.value.settings;
-  const read = await readPlan(principal.value.git, head.value.commit, plan);
+  const read = await readPlan(principal.git, head.value.commit, plan);
   if (!read.ok) return read;
-  return ok(await withGivenUp(call, principal.value.repositoryId, { plan: read.value, run }));
+  return ok(await withGivenUp(call, principal.repositoryId, { plan: read.value, run }));
 }
 
 /** A task that fails again and again is not run unless it is named; where there is no history, none is. */

@@ -10,7 +10,7 @@ import { networkNotices } from "../../run/choice/network.ts";
 import { agentInImage } from "../../run/container/agent-check.ts";
 import { chooseAgents } from "../choose-agents.ts";
 import type { Context } from "../context.ts";
-import type { Tools } from "../prepare-run.ts";
+import type { Tools } from "../run-tools.ts";
 import { type Check, good, problem, warning } from "./check.ts";
 import { modelApiChecks } from "./model-api.ts";
 

@@ -7,7 +7,7 @@ import { chooseMethod } from "../../run/layers/method.ts";
 import { type Context, gitProgram } from "../context.ts";
 import { duration, size } from "../output/duration.ts";
 import { engineText, shortId } from "../output/engine.ts";
-import { type Tools, engineAndImage } from "../prepare-run.ts";
+import { type Tools, engineAndImage } from "../run-tools.ts";
 import type { StateDirectory } from "./state.ts";
 import { type Check, good, problem, warning } from "./check.ts";
 

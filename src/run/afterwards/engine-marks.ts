@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { HostEnvironment } from "../../core/environment.ts";
 import type { EngineKind } from "../../core/run-spec.ts";
@@ -46,19 +46,13 @@ export async function enginesThatMayHold(
   if (running.some((run) => !mayBeAlive(run.owner, env.hostname))) return KINDS;
   const known = new Set(history.idsWithPrefix(""));
   if ((await runDirectories(env.stateDir)).some((runId) => !known.has(runId))) return KINDS;
-  const marks = await Promise.all(KINDS.map((kind) => marksOf(env, kind)));
+  const marks = KINDS.map((kind) => marksOf(env, kind));
   return KINDS.filter((_, index) => marks[index] === undefined || marks[index].length > 0);
 }
 
 /** Marks of processes that are dead; to be read before the engine is asked what it holds. */
-export async function staleMarks(
-  env: HostEnvironment,
-  kind: EngineKind,
-): Promise<readonly string[]> {
-  const stale: string[] = [];
-  for (const path of (await marksOf(env, kind)) ?? [])
-    if (await isStale(path, env.hostname)) stale.push(path);
-  return stale;
+export function staleMarks(env: HostEnvironment, kind: EngineKind): readonly string[] {
+  return (marksOf(env, kind) ?? []).filter((path) => isStale(path, env.hostname));
 }
 
 /** To be called when the engine was seen without any container of ours. */
@@ -75,23 +69,34 @@ function placeOf({ stateDir }: HostEnvironment, kind: EngineKind): string {
   return join(stateDir, "engines", kind);
 }
 
-/** Undefined where the engine has no place for marks yet. */
-async function marksOf(
-  env: HostEnvironment,
-  kind: EngineKind,
-): Promise<readonly string[] | undefined> {
+/**
+ * Undefined where the engine has no place for marks yet. They are few and small, and read while a start has nothing to
+ * wait for: each answer that would be waited for comes after everything else that is being started.
+ */
+function marksOf(env: HostEnvironment, kind: EngineKind): readonly string[] | undefined {
   const place = placeOf(env, kind);
-  const names = await readdir(place).catch(() => undefined);
-  return names?.map((name) => join(place, name));
+  try {
+    return readdirSync(place).map((name) => join(place, name));
+  } catch {
+    return undefined;
+  }
 }
 
-async function isStale(path: string, host: string): Promise<boolean> {
-  const written = await readFile(path, "utf8").catch(() => undefined);
+function isStale(path: string, host: string): boolean {
+  const written = readOrNothing(path);
   if (written === undefined) return false;
   const owner = parse(written);
   if (owner !== undefined) return !mayBeAlive(owner, host);
   // It may be in the middle of being written by the process that its name tells.
   return !isRunning(Number(/(\d+)-\d*$/.exec(path)?.[1]));
+}
+
+function readOrNothing(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
 }
 
 function parse(text: string): Owner | undefined {

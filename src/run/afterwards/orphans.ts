@@ -1,12 +1,14 @@
 import { existsSync } from "node:fs";
+import type { Engine } from "../../engine/port.ts";
 import { isHeld } from "../../files/lock-file.ts";
-import { type RunPaths, runDirectories, runPaths, stateId } from "../paths.ts";
+import { type RunPaths, runDirectories, runPaths } from "../paths.ts";
 import { removeLater } from "../house/remove-later.ts";
 import { vouchedTime } from "../house/vouched-time.ts";
 import { removeOrphanSockets } from "../egress/sockets.ts";
 import { leaseHolder } from "../stages/lease.ts";
 import type { RecoverServices, Report } from "./recovery.ts";
-import { forgetMarks, staleMarks } from "./engine-marks.ts";
+import { forgetMarks } from "./engine-marks.ts";
+import { type ContainerGlance, glanceAtContainers } from "./glance.ts";
 import { removeRemains } from "./remains.ts";
 
 /** What belongs to no living run: found by label, by path and by holder, so it works without the database too. */
@@ -28,9 +30,13 @@ function isSnapshotKept({ history }: RecoverServices, runId: string): boolean {
 }
 
 async function removeOrphanContainers(services: RecoverServices, report: Report): Promise<void> {
+  // After anything was done an earlier answer says nothing about what is there now.
+  const isUntouched = report.actions.length + report.problems.length === 0;
+  const seen = isUntouched ? await services.glance?.containers : undefined;
   for (const engine of services.engines) {
-    const stale = await staleMarks(services.env, engine.kind);
-    const containers = await engine.list(stateId(services.env.stateDir));
+    const { stale, listed: containers } = isFree(engine, seen)
+      ? seen
+      : await glanceAtContainers(services.env, engine);
     if (!containers.ok) report.problems.push(containers.error.message);
     else if (containers.value.length === 0) await forgetMarks(services.env, engine.kind, stale);
     for (const container of containers.ok ? containers.value : []) {
@@ -40,6 +46,10 @@ async function removeOrphanContainers(services: RecoverServices, report: Report)
       else report.problems.push(removed.error.message);
     }
   }
+}
+
+function isFree({ kind }: Engine, seen: ContainerGlance | undefined): seen is ContainerGlance {
+  return seen?.kind === kind && seen.listed.ok && seen.listed.value.length === 0;
 }
 
 async function returnOrphanLeases(services: RecoverServices, report: Report): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Engine } from "../../engine/port.ts";
 import type { LeasePool } from "../../lease/port.ts";
 import type { RunServices } from "../services.ts";
+import type { Glance } from "./glance.ts";
 
 /** What recovery did, a sentence each. */
 export interface Recovery {
@@ -16,6 +17,8 @@ export interface RecoverServices extends Omit<RunServices, "paths" | "leases" | 
   readonly engines: readonly Engine[];
   /** What becomes of a container that outlived its owner; `leave` for a command that is about another run. */
   readonly orphans: "stop" | "adopt" | "leave";
+  /** Where something was asked before. */
+  readonly glance?: Glance | undefined;
 }
 
 /** What is written into while it goes on. */

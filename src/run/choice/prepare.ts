@@ -17,7 +17,7 @@ import {
   refuseOperationUnderWay,
   refuseUnsupported,
 } from "../../git/preconditions.ts";
-import { type Head, type Principal, readHead } from "../../git/principal.ts";
+import { type Head, type Principal, type RepositoryFormat, readHead } from "../../git/principal.ts";
 import { containerUser } from "../container/container-user.ts";
 import type { ChosenMethod } from "../layers/method.ts";
 import { IN_CONTAINER } from "../paths.ts";
@@ -64,15 +64,22 @@ export async function checkPrincipal(principal: Principal): Promise<Result<Head,
   return head.ok ? checkPrincipalAt(principal, head) : head;
 }
 
+/** What was asked for already, a moment ago. */
+export interface KnownOfPrincipal {
+  readonly format?: RepositoryFormat | undefined;
+  readonly refs?: Parameters<typeof refuseAgentBranch>[1];
+}
+
 /** The same where its HEAD was read just now. */
 export async function checkPrincipalAt(
   principal: Principal,
   head: { readonly ok: true; readonly value: Head },
+  known: KnownOfPrincipal = {},
 ): Promise<Result<Head, Failure>> {
   const checks = await Promise.all([
-    refuseUnsupported(principal, head.value.commit),
+    refuseUnsupported(principal, head.value.commit, known.format),
     refuseDirty(principal),
-    refuseAgentBranch(principal),
+    refuseAgentBranch(principal, known.refs),
   ]);
   return checks.find((check) => !check.ok) ?? head;
 }

@@ -4,8 +4,6 @@ import { RELAY_PORTS } from "../../core/network.ts";
 import { type Result, ok } from "../../core/result.ts";
 import type { GuestJob } from "../../core/artifacts.ts";
 import type { RunSpec } from "../../core/run-spec.ts";
-import { openHostProxy } from "../../gateway/proxy/host-proxy.ts";
-import { hostsProxy, wayOut } from "../../gateway/proxy/https-proxy.ts";
 import type { OpenGateway } from "../../gateway/port.ts";
 import { IN_CONTAINER } from "../paths.ts";
 import type { RunServices } from "../services.ts";
@@ -23,6 +21,11 @@ export async function openProxy(
   services: Pick<RunServices, "env" | "now">,
   { runId, phase, allowHosts, onEntry }: ProxyRequest,
 ): Promise<Result<OpenGateway, Failure>> {
+  // With Node's own HTTP and TLS, which most runs do without.
+  const [{ openHostProxy }, { hostsProxy, wayOut }] = await Promise.all([
+    import("../../gateway/proxy/host-proxy.ts"),
+    import("../../gateway/proxy/https-proxy.ts"),
+  ]);
   const own = hostsProxy(services.env.proxy);
   if (!own.ok) return fail("gateway-failed", own.error, { cure: "Correct or unset the variable." });
   const sockets = await socketsOf(services, runId);

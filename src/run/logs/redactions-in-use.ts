@@ -6,6 +6,7 @@ import {
   type SecretSources,
   secretsInUse,
 } from "../review/secrets-in-use.ts";
+import type { RunServices } from "../services.ts";
 import { growingRedactor } from "./growing-redactor.ts";
 import type { Redactor } from "./redactor.ts";
 
@@ -21,11 +22,11 @@ const LONG_WORD = 16;
  * all its stages.
  */
 export async function redactorInUse(
-  services: ReviewServices & { readonly redactor?: Redactor | undefined },
+  services: ReviewServices & Pick<RunServices, "redactor" | "envFilesAtStart">,
   sources: SecretSources,
 ): Promise<Redactor> {
   if (services.redactor !== undefined) return services.redactor;
-  const inUse = await secretsInUse(services, sources);
+  const inUse = await secretsInUse(services, sources, services.envFilesAtStart);
   const known = [
     ...passedSecrets(services, sources),
     ...(await gatewaySecrets(services, sources)).filter(isWorthHiding),

@@ -45,10 +45,13 @@ export type SecretSources = Pick<RunSpec, "gateway"> & {
 /**
  * The values that must not be in what an agent brings back: the gateway's credential, those of the variables that the
  * container got, and those of the `.env` files that Git does not track in the principal checkout.
+ *
+ * @param files those files, where they were asked for already.
  */
 export async function secretsInUse(
   services: ReviewServices,
   sources: SecretSources,
+  files: Promise<Result<readonly string[], Failure>> = envFiles(services),
 ): Promise<Result<SecretsInUse, Failure>> {
   const held = await gatewaySecrets(services, sources);
   const passed = sources.agent.passEnv.flatMap((name) => {
@@ -57,7 +60,7 @@ export async function secretsInUse(
       ? []
       : [{ value, name: `${name} of the environment` }];
   });
-  const listed = await envFiles(services);
+  const listed = await files;
   if (!listed.ok) return listed;
   // A server of one's own may want a key that is a word, and words stand in code.
   const credential = held.filter(({ name, value }) => canBeSecret(`key ${name}`, value));
@@ -70,15 +73,17 @@ export async function secretsInUse(
     for (const { name, value } of readEnvFile(text.text))
       if (canBeSecret(name, value)) secrets.push({ value, name: `${name} of ${path}` });
   }
-  const files = listed.value.length - MOST_FILES;
-  if (files > 0) notRead.push(`${files} more .env files were not read for values`);
+  const others = listed.value.length - MOST_FILES;
+  if (others > 0) notRead.push(`${others} more .env files were not read for values`);
   const values = secrets.length - MOST_VALUES;
   if (values > 0) notRead.push(`${values} more values of .env files were not searched for`);
   return ok({ secrets: secrets.slice(0, MOST_VALUES), notRead });
 }
 
 /** Untracked and ignored files named `.env` or `.env.*`, from the top of the work tree. */
-async function envFiles(services: ReviewServices): Promise<Result<readonly string[], Failure>> {
+export async function envFiles(
+  services: Pick<ReviewServices, "principal">,
+): Promise<Result<readonly string[], Failure>> {
   const listed = await gitOutput(
     services.principal.git,
     ["ls-files", "--others", "-z", "--", ":(top,glob,icase)**/.env*"],

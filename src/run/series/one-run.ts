@@ -18,6 +18,7 @@ import { type FinishedRun, runFlow } from "../flow.ts";
 import { refuseDiskLow } from "../house/disk-floor.ts";
 import { roomFromTrash } from "../house/remove-later.ts";
 import { runPaths } from "../paths.ts";
+import { envFiles } from "../review/secrets-in-use.ts";
 import { runCreated } from "../run-created.ts";
 import type { RunServices } from "../services.ts";
 import { type Candidates, claimsOf } from "./candidates.ts";
@@ -49,6 +50,9 @@ interface Opening {
  */
 export async function oneRun(series: Series, turn: number): Promise<OneRun> {
   const { services } = series;
+  const envFilesAtStart = envFiles(services);
+  // Where nothing is created nobody waits for it.
+  envFilesAtStart.catch(() => undefined);
   const places = { stateDir: services.env.stateDir, principal: series.invocation.principal };
   const floorBytes = series.invocation.settings.disk.freeFloorBytes;
   const room = await refuseDiskLow(places, floorBytes, () => roomFromTrash(services));
@@ -61,6 +65,7 @@ export async function oneRun(series: Series, turn: number): Promise<OneRun> {
   const run: RunServices = {
     ...services,
     adapter: invocation.adapter,
+    envFilesAtStart,
     paths: runPaths(services.env.stateDir, runId),
   };
   const opening: Opening = { turn, runId, invocation, candidates: possible.value };

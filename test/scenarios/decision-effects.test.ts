@@ -143,7 +143,8 @@ describe.each(DECISIONS.map((one, index) => ({ ...one, index })))(
         // A branch that `salvage` has published and not written down is the one that it makes when it is called again.
         const others = (heads: string): readonly string[] =>
           heads.split("\n").filter((head) => args[0] !== "salvage" || !head.includes(run.id));
-        if (didNotHappen) expect(others(headsOf(world))).toEqual(others(start));
+        const isAsBefore = others(headsOf(world)).join("\n") === others(start).join("\n");
+        expect(!didNotHappen || isAsBefore).toBe(true);
         if (didNotHappen) await succeed(world, args);
         const after = await show(world);
         expect(after.run.state).toBe(to);

@@ -13,12 +13,9 @@ const OPTIONS_LIMIT_BYTES = 4000;
 /**
  * Options of the mount, each for a reason: without `redirect_dir` a rename of a directory from below fails with EXDEV;
  * with `metacopy` a changed file could lie in `upper` without its content, and with `index` the layers could not be
- * mounted again after one of them moved. The kernel's own defaults for the three depend on how it was built. `volatile`, of
- * Linux 5.10: else the kernel, when a container has ended, waits until everything that anybody wrote to the file system is
- * on the disk. Programs in the container then ask in vain for their files to be there (fsync): a loss of power may cost
- * what the last half minute wrote. A work directory that was mounted so is not mounted again.
+ * mounted again after one of them moved. The kernel's own defaults for the three depend on how it was built.
  */
-const OPTIONS = "redirect_dir=on,metacopy=off,index=off,volatile,nosuid,nodev";
+const OPTIONS = "redirect_dir=on,metacopy=off,index=off,nosuid,nodev";
 
 /**
  * Why an overlay cannot be mounted whatever the engine, as the end of a sentence that begins with "because"; undefined
@@ -63,6 +60,7 @@ function dockerFields(labels: Readonly<Record<string, string>>): readonly string
   return ["volume-nocopy=true", "volume-driver=local", ...pairs];
 }
 
-function mountOptions({ lower, upper, work }: OverlayMount): string {
-  return `lowerdir=${lower.join(":")},upperdir=${upper},workdir=${work},${OPTIONS}`;
+function mountOptions({ lower, upper, work, durability }: OverlayMount): string {
+  const options = durability === "volatile" ? `${OPTIONS},volatile` : OPTIONS;
+  return `lowerdir=${lower.join(":")},upperdir=${upper},workdir=${work},${options}`;
 }

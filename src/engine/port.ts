@@ -35,6 +35,12 @@ export interface OverlayMount {
   readonly upper: string;
   /** Empty, on the file system of `upper`, the kernel's own; what it leaves there only root can remove. */
   readonly work: string;
+  /**
+   * What a loss of power may take: as everywhere else, or also what programs had asked the disk to keep. `volatile` spares
+   * the wait, at the container's end, for everything that anybody wrote to the file system. It needs Linux 5.10, leaves
+   * something in `work` each time, and the kernel mounts no `work` again that was mounted so.
+   */
+  readonly durability: "usual" | "volatile";
   /** Absolute path in the container. */
   readonly target: string;
 }

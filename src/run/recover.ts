@@ -29,6 +29,7 @@ import { type Collected, collectStage } from "./stages/collect.ts";
 import { type Imported, importStage, readImportReport } from "./stages/import.ts";
 import { releaseStage } from "./stages/release.ts";
 import { reviewStage } from "./stages/review.ts";
+import { settleSalvages } from "./afterwards/settle-salvages.ts";
 import { readSpec } from "./stages/spec.ts";
 import { validateStage } from "./stages/validate.ts";
 
@@ -164,7 +165,9 @@ async function settleDecisions(services: RecoverServices, report: Report): Promi
   await withRepositoryLock(env, principal.repositoryId, async () => {
     for (const one of await settle(services))
       (one.outcome === "recorded" ? report.actions : report.problems).push(settledText(one));
-    report.actions.push(...(await settleDiscards(services, await services.glance?.refs)));
+    const refs = await services.glance?.refs;
+    report.actions.push(...(await settleDiscards(services, refs)));
+    report.actions.push(...(await settleSalvages(services, refs)));
     for (const runId of await runDirectories(env.stateDir)) {
       const { landing } = runPaths(env.stateDir, runId);
       if (!existsSync(landing)) continue;

@@ -49,7 +49,7 @@ export interface RunServices {
   readonly report: (progress: Progress) => void;
   /** The credential that the gateway adds, to be kept out of everything that is written down. */
   readonly credential?: HeldSecrets | undefined;
-  /** Asked for while the run is being created, for `redactorInUse`. */
+  /** See `ReviewServices`. */
   readonly envFilesAtStart?: ReturnType<typeof envFiles> | undefined;
   /** Made once, when the run begins; see `redactorInUse`. */
   readonly redactor?: Redactor | undefined;

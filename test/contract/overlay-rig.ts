@@ -143,6 +143,7 @@ function specOf(
         lower: [at("first"), at("second")],
         upper: at("upper"),
         work: at("work"),
+        durability: "volatile",
         target: "/workspace",
       },
     ],

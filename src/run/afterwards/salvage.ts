@@ -84,10 +84,8 @@ async function exportAgain(services: RunServices, spec: RunSpec): Promise<Result
   const container = containerSpec(spec, paths, { purpose: "salvage", layers });
   const removed = await engine.remove(container.name);
   if (!removed.ok) return removed;
-  if (layers.lower !== null) {
-    const renewed = await renewOverlayWork(engine, paths.overlayWork, () => openerOf(spec, paths));
-    if (!renewed.ok) return renewed;
-  }
+  const renewed = await renewOverlayWork(engine, container, () => openerOf(spec, paths));
+  if (!renewed.ok) return renewed;
   // Not the run's own signal: after Ctrl-C the work is still to be got out. A second Ctrl-C ends the process.
   using clocks = startClocks(
     { wallMs: DEADLINES.salvageMs, idleMs: DEADLINES.salvageMs },

@@ -36,15 +36,14 @@ export async function removeOverlayWork(
   return existsSync(work) ? "left" : "removed";
 }
 
-/**
- * An empty work directory for another container over the layers of one that is proven gone. The kernel mounts none for a
- * second time that was mounted as `volatile` before.
- */
+/** What another container over the layers of one that is proven gone needs: an empty work directory after a `volatile` mount. */
 export async function renewOverlayWork(
   engine: Engine,
-  work: string,
+  { overlays = [] }: ContainerSpec,
   opener: () => ContainerSpec,
 ): Promise<Result<void, Failure>> {
+  const work = overlays.find(({ durability }) => durability === "volatile")?.work;
+  if (work === undefined || !existsSync(work)) return ok(undefined);
   const removed = await removeOverlayWork(engine, work, opener);
   if (removed === "left")
     return fail("container-failed", `The directory ${work} of an earlier container stays.`);

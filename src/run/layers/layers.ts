@@ -16,7 +16,12 @@ const LAYERS = z.object({
 /** What a snapshot is made of, besides the directory that the container writes to; absolute paths on the host. */
 export type Layers = z.infer<typeof LAYERS>;
 
-/** What a container is given of a snapshot. Pure. */
+/** An ordinary user would need a container to remove what `volatile` leaves of every run, which takes longer than it spares. */
+export function layersDurability(): "usual" | "volatile" {
+  return process.getuid?.() === 0 ? "volatile" : "usual";
+}
+
+/** What a container is given of a snapshot. */
 export function snapshotMounts(
   layers: Layers,
   { workspace, overlayWork }: { readonly workspace: string; readonly overlayWork: string },
@@ -37,6 +42,7 @@ export function snapshotMounts(
     lower,
     upper: workspace,
     work: overlayWork,
+    durability: layersDurability(),
     target,
   } as const;
   return { mounts: stores, overlays: [overlay] };

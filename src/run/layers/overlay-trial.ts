@@ -11,6 +11,7 @@ import { ensurePrivateDirectory } from "../../files/private-directory.ts";
 import { runBriefly } from "../container/brief-container.ts";
 import { type CheckedImage, checkingSpec } from "../container/image-check.ts";
 import { IN_CONTAINER } from "../paths.ts";
+import { layersDurability } from "./layers.ts";
 import { removeOverlayWork } from "../container/overlay-work.ts";
 import { removeTree } from "../../files/remove-tree.ts";
 
@@ -121,6 +122,7 @@ async function layOut(scratch: string): Promise<OverlayMount> {
     lower: [at("first"), at("second")],
     upper: at("upper"),
     work: at("work"),
+    durability: layersDurability(),
     target: IN_CONTAINER.workspace,
   };
 }

@@ -22,11 +22,11 @@ const LONG_WORD = 16;
  * all its stages.
  */
 export async function redactorInUse(
-  services: ReviewServices & Pick<RunServices, "redactor" | "envFilesAtStart">,
+  services: ReviewServices & Pick<RunServices, "redactor">,
   sources: SecretSources,
 ): Promise<Redactor> {
   if (services.redactor !== undefined) return services.redactor;
-  const inUse = await secretsInUse(services, sources, services.envFilesAtStart);
+  const inUse = await secretsInUse(services, sources);
   const known = [
     ...passedSecrets(services, sources),
     ...(await gatewaySecrets(services, sources)).filter(isWorthHiding),

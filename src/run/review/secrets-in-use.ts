@@ -35,6 +35,8 @@ export interface ReviewServices {
   readonly objects?: Git;
   /** The gateway's credential, in the process of the run alone; another one looks where the reference leads. */
   readonly credential?: HeldSecrets | undefined;
+  /** As they were listed when the run began: no agent of it has seen what came later. Missing where no run goes on. */
+  readonly envFilesAtStart?: ReturnType<typeof envFiles> | undefined;
 }
 
 /** The part of a run spec that says which credentials were in use. */
@@ -45,14 +47,13 @@ export type SecretSources = Pick<RunSpec, "gateway"> & {
 /**
  * The values that must not be in what an agent brings back: the gateway's credential, those of the variables that the
  * container got, and those of the `.env` files that Git does not track in the principal checkout.
- *
- * @param files those files, where they were asked for already.
  */
 export async function secretsInUse(
   services: ReviewServices,
   sources: SecretSources,
-  files: Promise<Result<readonly string[], Failure>> = envFiles(services),
 ): Promise<Result<SecretsInUse, Failure>> {
+  // Already under way while the gateway is asked.
+  const files = services.envFilesAtStart ?? envFiles(services);
   const held = await gatewaySecrets(services, sources);
   const passed = sources.agent.passEnv.flatMap((name) => {
     const value = services.env.read(name);

@@ -12,7 +12,7 @@ import type {
 import { startClocks } from "../container/clocks.ts";
 import { inContainerSlot } from "../container/host-slots.ts";
 import { validationPlaces, validationSpec } from "../container/container.ts";
-import { openerOf, removeOverlayWork } from "../container/overlay-work.ts";
+import { openerOf, removeOverlayWork, renewOverlayWork } from "../container/overlay-work.ts";
 import type { Layers } from "../layers/layers.ts";
 import { type CommandLog, commandLog } from "../logs/command-log.ts";
 import { removeLater } from "../house/remove-later.ts";
@@ -139,6 +139,8 @@ async function runCommand(
   const container = validationSpec(spec, services.paths, { layers, line: command.line });
   const removed = await engine.remove(container.name);
   if (!removed.ok) return removed;
+  const renewed = await renewOverlayWork(engine, container, () => openerOf(spec, services.paths));
+  if (!renewed.ok) return renewed;
   const start = performance.now();
   const output = log.begin(`== ${command.name}: ${command.line}\n`);
   using clocks = startClocks(

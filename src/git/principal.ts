@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
-import { basename } from "node:path";
+import { basename, isAbsolute } from "node:path";
 import type { HostEnvironment } from "../core/environment.ts";
 import { type Failure, fail } from "../core/failures.ts";
 import { type Result, ok } from "../core/result.ts";
+import { visible } from "../core/visible.ts";
 import { type UserGit, userGit } from "./git.ts";
 
 /** The working tree the user works in, and the repository it belongs to. */
@@ -66,8 +67,13 @@ export async function findRepository(
   const [topLevel = "", gitDir = "", commonDir = ""] = lines;
   if (answer.code !== 0 && topLevel === "")
     return fail("not-a-repository", explainNoRepository(cwd, answer.stderr));
-  if (gitDir === "" || commonDir === "")
-    return fail("not-a-repository", `${cwd}: Git's answer about the repository cannot be read.`);
+  // Git separates its answers by line feeds, and a path can have one.
+  if (![topLevel, gitDir, commonDir].every(isAbsolute))
+    return fail(
+      "unsupported-repository",
+      `${visible(cwd, "one-line")}: the path of the work tree or of its repository has a line feed, with which guardloop does not work.`,
+      { cure: "Rename the directory." },
+    );
   const real = await realpath(commonDir);
   const principal = {
     git: topLevel === cwd ? git : git.within(topLevel),

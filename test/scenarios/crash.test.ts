@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { STAGES } from "../../src/core/stage-name.ts";
@@ -93,6 +93,16 @@ test("what a killed run's agent had done so far is salvaged", async () => {
   expect(recovered.code).toBe(0);
   await expectSalvaged(world);
   await expectRecovered(world, before);
+});
+
+test("what a run of another version has left is salvaged by the guest of this one", async () => {
+  using world = makeWorld();
+  await killedWhile(world, `echo half > half.txt; echo started; sleep 120`);
+  const [running] = await runsOf(world);
+  const job = join(world.state, "runs", running?.id ?? "", "job");
+  renameSync(join(job, "guest.cjs"), join(job, "guest.mjs"));
+  expect((await world.guardloop(["recover"])).code).toBe(0);
+  await expectSalvaged(world);
 });
 
 test("on a real engine: the container of a killed run is ended, and its work salvaged", async () => {

@@ -63,6 +63,16 @@ describe("a repository that would only half work is refused by name, before anyt
         return repo;
       },
     ],
+    [
+      "a repository whose path has a line feed",
+      /shop<U\+000A>old: .* has a line feed/,
+      /Rename the directory/,
+      (world) => {
+        const repo = join(world.root, "shop\nold");
+        world.git("clone", "-q", world.repo, repo);
+        return repo;
+      },
+    ],
   ];
 
   test.each(makers)("%s", async (_, message, cure, make) => {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { lstat, mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, lstat, mkdir } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { containerName } from "../../core/ids.ts";
 import { ARTIFACT } from "../../core/artifacts.ts";
 import { DEADLINES } from "../../core/limits.ts";
@@ -18,6 +18,7 @@ import { readLayers } from "../layers/layers.ts";
 import { attempt, record } from "../drive.ts";
 import { parseManifest } from "../artifacts/manifest.ts";
 import { type Outbox, readOutbox, saveOutbox } from "../artifacts/outbox.ts";
+import { IN_CONTAINER } from "../paths.ts";
 import type { RunServices } from "../services.ts";
 import { proveGone } from "../stages/collect.ts";
 
@@ -80,6 +81,8 @@ async function exportAgain(services: RunServices, spec: RunSpec): Promise<Result
   await removeTree(paths.outbox);
   await mkdir(paths.outbox, { mode: 0o700 });
   giveTo(paths.outbox, spec.container);
+  // A run that an older version began has that version's guest, which may be called otherwise.
+  await copyFile(services.guestBundle, join(paths.job, basename(IN_CONTAINER.guest)));
   const layers = await readLayers(paths);
   const container = containerSpec(spec, paths, { purpose: "salvage", layers });
   const removed = await engine.remove(container.name);

@@ -1,5 +1,5 @@
 import { copyFileSync, rmSync, statSync, utimesSync } from "node:fs";
-import { type Git, type GitCall, must } from "./git.ts";
+import { type Git, type GitCall, must, words } from "./git.ts";
 import { nulSeparated, pathBytes } from "./nul-separated.ts";
 
 /** The guest's index over the workspace's files. */
@@ -14,8 +14,12 @@ export interface IndexSources {
   readonly workspace: string;
   /** Its stat data spares hashing every file that nobody touched. */
   readonly baseIndex: string;
+  readonly base: string;
   readonly commit: string;
 }
+
+/** From about 7,000 files on, to read the difference of two commits is quicker than to read all of one. */
+const LARGE_INDEX_BYTES = 1024 * 1024;
 
 /** Makes an index that holds exactly the commit's tree. */
 export async function makeIndex(git: Git, sources: IndexSources): Promise<OwnIndex> {
@@ -32,19 +36,54 @@ export async function makeIndex(git: Git, sources: IndexSources): Promise<OwnInd
 }
 
 async function hasStatData(index: OwnIndex, sources: IndexSources): Promise<boolean> {
+  const { base, commit } = sources;
+  let bytes: number;
   try {
     copyFileSync(sources.baseIndex, sources.indexFile);
     // An index says of a file written after it, or in the same second, that it must be looked into. A copy that
     // seemed younger would say of a file changed in that second, to the same size, that nobody touched it.
-    const { mtimeMs } = statSync(sources.baseIndex);
+    const { mtimeMs, size } = statSync(sources.baseIndex);
     const wholeSecond = Math.floor(mtimeMs / 1000);
     utimesSync(sources.indexFile, wholeSecond, wholeSecond);
+    bytes = size;
   } catch {
     return false;
   }
-  // A one-tree merge in the index alone, whatever lies in the workspace: the tree's entries, with the index's stat data
-  // wherever the two agree.
-  return (await index.git(["read-tree", "-i", "-m", sources.commit], index.view)).code === 0;
+  if (commit === base) return true;
+  return bytes < LARGE_INDEX_BYTES
+    ? moveByTree(index, commit)
+    : moveByDifference(index, base, commit);
+}
+
+/**
+ * A one-tree merge in the index alone, whatever lies in the workspace: the tree's entries, with the index's stat data
+ * wherever the two agree.
+ */
+export async function moveByTree({ git, view }: OwnIndex, commit: string): Promise<boolean> {
+  return (await git(["read-tree", "-i", "-m", commit], view)).code === 0;
+}
+
+/** The same for an index that holds the base: only what differs is looked at. */
+export async function moveByDifference(
+  { git, view }: OwnIndex,
+  base: string,
+  commit: string,
+): Promise<boolean> {
+  const rows: string[] = [];
+  let head = "";
+  const stdout = nulSeparated((field) => {
+    if (head === "") head = field;
+    else {
+      const [, mode = "", , id = ""] = head.split(" ");
+      rows.push(`${mode} ${id}\t${field}\0`);
+      head = "";
+    }
+  });
+  const diff = words("diff-tree -r -z --raw --no-renames --no-abbrev --no-ext-diff");
+  const listed = await git([...diff, "--ignore-submodules=none", base, commit], { stdout });
+  if (listed.code !== 0) return false;
+  const stdin = pathBytes(rows.join(""));
+  return (await git(["update-index", "-z", "--index-info"], { ...view, stdin })).code === 0;
 }
 
 export const GITLINK = "160000";

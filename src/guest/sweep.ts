@@ -24,7 +24,6 @@ import { makeReadable } from "./readable.ts";
 import type { Say } from "./say.ts";
 
 export interface SweepInput extends IndexSources {
-  readonly base: string;
   readonly overlayPaths: readonly string[];
 }
 

@@ -79,10 +79,15 @@ async function flow(given: RunServices, spec: RunSpec): Promise<Result<FinishedR
   const { gateway } = spec;
   const credential = gateway === undefined ? null : given.gateway?.credentialOf(gateway);
   const holding: RunServices = { ...given, credential: credential ?? undefined };
-  const redactor = await redactorInUse(holding, spec);
-  const services = reportingWithout(redactor, holding);
   const started: Started = { runId: spec.runId, spec };
-  return endFlow(services, started, cleaned(redactor, await upToImport(services, started)));
+  // In a large repository looking for `.env` files takes as long as the lease does, and no container has said anything yet.
+  const [leased, redactor] = await Promise.all([
+    upToLease(holding, started),
+    redactorInUse(holding, spec),
+  ]);
+  const services = reportingWithout(redactor, holding);
+  const imported = leased.ok ? await upToImport(services, leased.value) : leased;
+  return endFlow(services, started, cleaned(redactor, imported));
 }
 
 /**
@@ -130,18 +135,24 @@ function judgedEarly(
   return judged;
 }
 
-/** The part of the flow that depends on the stage before; stops at the first failure. */
-async function upToImport(
+type UpToLease = Started & Specified & Leased;
+
+/** The part of the flow that depends on the stage before stops at the first failure. This is its beginning. */
+async function upToLease(
   services: RunServices,
   started: Started,
-): Promise<Result<UpToImport, Stop>> {
+): Promise<Result<UpToLease, Stop>> {
   const specified = await step(services, specStage, started);
   if (!specified.ok) return specified;
-  const leased = await guarded(services, "lease", () =>
-    step(services, leaseStage, specified.value),
-  );
-  if (!leased.ok) return leased;
-  const ready = await setUp(services, leased.value);
+  return guarded(services, "lease", () => step(services, leaseStage, specified.value));
+}
+
+/** And this what containers take part in. */
+async function upToImport(
+  services: RunServices,
+  leased: UpToLease,
+): Promise<Result<UpToImport, Stop>> {
+  const ready = await setUp(services, leased);
   if (!ready.ok) return ready;
   const taken = await guarded(services, "snapshot", () =>
     step(services, snapshotStage, ready.value),

@@ -43,7 +43,9 @@ test("an overlay takes one more: nothing of it may have come in", async () => {
 test("work that nobody committed is committed, and read back", async () => {
   const starts = await startsFor({ agent: "echo x > x" });
   const commit = ["commit-tree", "cat-file", "rev-parse"];
-  expect(starts).toEqual([...ONE_COMMIT, ...commit].toSorted());
+  // The base's own index is the one to begin with.
+  const others = ONE_COMMIT.filter((one) => one !== "read-tree");
+  expect(starts).toEqual([...others, ...commit].toSorted());
 });
 
 test("a message that a mail would change takes one more, for a copy that says it otherwise", async () => {

@@ -1,5 +1,6 @@
 // Bundles what runs by itself, each into one file without dependencies: inside containers, whose image need not be ours,
 // and in the background.
+import { rmSync } from "node:fs";
 import { build } from "esbuild";
 
 const bundles = {
@@ -8,6 +9,9 @@ const bundles = {
   "dist/selftest/probe.mjs": { entry: "src/selftest/probe/main.ts", format: "esm" },
   "dist/remover/remover.mjs": { entry: "src/remover/main.ts", format: "esm" },
 };
+
+// The whole directory is packed, with whatever an earlier build left in it.
+rmSync("dist/guest", { recursive: true, force: true });
 
 for (const [outfile, { entry, format }] of Object.entries(bundles))
   await build({

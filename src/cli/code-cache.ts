@@ -121,8 +121,13 @@ function replace(
 }
 
 function isOursAlone(directory: string): boolean {
-  const stat = lstatSync(directory, { throwIfNoEntry: false });
-  return stat?.isDirectory() === true && isTrusted(stat);
+  try {
+    const stat = lstatSync(directory);
+    return stat.isDirectory() && isTrusted(stat);
+  } catch {
+    // Not there, or in a directory that is closed to us.
+    return false;
+  }
 }
 
 function isTrusted(stat: { readonly uid: number; readonly mode: number }): boolean {

@@ -35,11 +35,16 @@ async function main(loaders: Loaders): Promise<ExitStatus> {
     stderr: process.stderr,
     noColor: env.noColor,
   });
+  const cwd = workingDirectory();
+  if (cwd === undefined) {
+    printFailure(output, GONE, { format: "human" });
+    return exitStatusOf(GONE.code);
+  }
   // From dist/bundle/, where this file is a part of the bundle.
   const packageRoot = `${resolve(import.meta.dirname, "../..")}/`;
   const context: Context = {
     env,
-    cwd: process.cwd(),
+    cwd,
     afterDashes: afterDashes(process.argv),
     output,
     now: () => new Date(),
@@ -64,7 +69,10 @@ async function main(loaders: Loaders): Promise<ExitStatus> {
     await program.parseAsync(process.argv);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return EXIT.done;
+    if (error.exitCode === 0) {
+      endLivingChildren();
+      return EXIT.done;
+    }
     format = ours(context).includes("--json") ? "json" : "human";
     end = usageFailure(error);
   }
@@ -73,6 +81,18 @@ async function main(loaders: Loaders): Promise<ExitStatus> {
   if (end.ok) return end.value;
   printFailure(output, end.error, { format });
   return exitStatusOf(end.error.code);
+}
+
+const GONE = failure("usage", "The directory that guardloop was called in is not there any more.", {
+  cure: "Change to one that is.",
+});
+
+function workingDirectory(): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Every command asks about the repository that it is called in; who asks for help does not wait for that. */

@@ -62,10 +62,17 @@ export function openParts({ directory, entry, stateDir, command }: PartsPlace): 
     const { script, isKnown } = compile(file, source, cache?.read(name, source));
     if (!isKnown) fresh.push({ name, source, script });
     const module: { exports: unknown } = { exports: {} };
+    // Before it runs: parts may ask for each other in a circle.
     loaded.set(name, module);
-    // The wrapper is a function of this form.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    (script.runInThisContext() as Wrapped)(module.exports, require, module, file, directory);
+    try {
+      // The wrapper is a function of this form.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      (script.runInThisContext() as Wrapped)(module.exports, require, module, file, directory);
+    } catch (error) {
+      // Whoever asks again is told again why it cannot be loaded.
+      loaded.delete(name);
+      throw error;
+    }
     return module.exports;
   };
   return {

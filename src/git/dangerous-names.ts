@@ -17,9 +17,17 @@ const OBEYED = {
 
 export type ObeyedName = keyof typeof OBEYED;
 
-/** The parts of a path on any file system: NTFS takes a backslash for a slash. */
+/**
+ * The parts of a path on any file system: NTFS takes a backslash for a slash. A path that is not UTF-8 as a whole comes as
+ * one character a byte, and a part of it can be: that is read both ways.
+ */
 function parts(path: string): readonly string[] {
-  return path.split(/[/\\]/);
+  return path.split(/[/\\]/).flatMap(readings);
+}
+
+function readings(part: string): readonly string[] {
+  const isBytes = /[\u0080-\u00FF]/.test(part) && !/[\u0100-\uFFFF]/.test(part);
+  return isBytes ? [part, Buffer.from(part, "latin1").toString("utf8")] : [part];
 }
 
 /** Whether a component of the path is Git's own directory on some file system. */
@@ -37,7 +45,13 @@ export function leadsElsewhere(path: string): boolean {
 
 /** Which of the files that Git obeys a path is on some file system, whatever directory it is in. */
 export function obeyedName(path: string): ObeyedName | undefined {
-  const last = parts(path).at(-1) ?? "";
+  const last = path.split(/[/\\]/).at(-1) ?? "";
+  return readings(last)
+    .map(obeyedAs)
+    .find((name) => name !== undefined);
+}
+
+function obeyedAs(last: string): ObeyedName | undefined {
   const plain = withoutIgnored(last);
   const ntfs = last.toLowerCase().replace(/(?:[. ]*|:.*)$/u, "");
   for (const [name, shorts] of Object.entries(OBEYED))

@@ -34,12 +34,10 @@ export interface NarrowIndex {
 export async function narrowIndex(
   git: Git,
   commit: string,
-  { touched, contents }: { readonly touched: Touched; readonly contents: "read" | "leave" },
+  asked: { readonly touched: Touched; readonly contents: "read" | "leave" },
 ): Promise<Result<NarrowIndex, Failure>> {
-  const directories = new Set([
-    "",
-    ...touched.flatMap((paths) => [...paths].flatMap(directoriesOf)),
-  ]);
+  const { contents } = asked;
+  const { touched, directories } = withinBudget(asked.touched);
   const files = contents === "read" ? new Set(touched.flatMap((some) => [...some])) : [];
   const found = await treesAt(git, commit, { directories: [...directories], files: [...files] });
   if (!found.ok) return found;
@@ -73,10 +71,45 @@ function filesOf(paths: ReadonlySet<string>, { trees, contents }: TreesAt): Narr
 /** The paths of each patch. */
 type Touched = readonly ReadonlySet<string>[];
 
-/** Every directory above a path, the top as an empty name. */
+/**
+ * Of paths and of the directories above them, of which deep paths name many times as many characters as they have. Git
+ * repeats those that are not there, so it is less than what `treesAt` takes.
+ */
+const MOST_CHARACTERS = 8 * 1024 * 1024;
+/** What goes with each name in a question and its answer. */
+const MORE_CHARACTERS = 64;
+
+/** As many of the patches, from the first on, as name no more than can be kept, with all directories that they name. */
+function withinBudget(touched: Touched): {
+  readonly touched: Touched;
+  readonly directories: ReadonlySet<string>;
+} {
+  const directories = new Set([""]);
+  let characters = 0;
+  for (const [index, paths] of touched.entries())
+    for (const path of paths) {
+      characters += path.length + MORE_CHARACTERS;
+      let directory = parentOf(path);
+      // Where one is known, those above it are.
+      for (; !directories.has(directory); directory = parentOf(directory)) {
+        directories.add(directory);
+        characters += directory.length + MORE_CHARACTERS;
+      }
+      if (characters > MOST_CHARACTERS) return { touched: touched.slice(0, index), directories };
+    }
+  return { touched, directories };
+}
+
+/** Empty for the top, and above it. */
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+/** Every directory above a path but the top. */
 function directoriesOf(path: string): readonly string[] {
-  const parts = path.split("/");
-  return parts.map((_, index) => parts.slice(0, index).join("/"));
+  const directories: string[] = [];
+  for (let at = parentOf(path); at !== ""; at = parentOf(at)) directories.push(at);
+  return directories;
 }
 
 function entryAt(trees: ReadonlyMap<string, Tree>, path: string) {
@@ -87,10 +120,8 @@ function entryAt(trees: ReadonlyMap<string, Tree>, path: string) {
 /** Whether a directory is at the path, or something else than a directory above it. */
 function isInTheWay(trees: ReadonlyMap<string, Tree>, path: string): boolean {
   if (entryAt(trees, path)?.mode === DIRECTORY_MODE) return true;
-  return directoriesOf(path)
-    .filter((directory) => directory !== "")
-    .some((directory) => {
-      const entry = entryAt(trees, directory);
-      return entry !== undefined && entry.mode !== DIRECTORY_MODE;
-    });
+  return directoriesOf(path).some((directory) => {
+    const entry = entryAt(trees, directory);
+    return entry !== undefined && entry.mode !== DIRECTORY_MODE;
+  });
 }

@@ -35,24 +35,33 @@ export function plainFiles(before: ReadonlyMap<string, FileBefore | undefined>):
   let bytes = 0;
   return {
     apply(diffs) {
-      const changed = new Set<string>();
+      const changed = new Map<string, FileDiff["kind"]>();
       for (const diff of diffs) {
         const { path } = diff;
         if (!before.has(path)) return undefined;
+        if (changed.has(path) && !isChangeOfType(changed.get(path), diff.kind)) return undefined;
         const old = now.has(path) ? now.get(path) : opened(before.get(path));
         const file = applied(diff, old);
         if (file === "misfit") return undefined;
         count(below, path, Number(file !== undefined) - Number(old !== undefined));
         now.set(path, file);
-        changed.add(path);
+        changed.set(path, diff.kind);
       }
       if (bytes > MOST_BYTES) return undefined;
-      if ([...changed].some((path) => isThere(path) && isInTheWay(path))) return undefined;
-      const changes = [...changed].map((path) => changeOf(path, now.get(path)));
+      if ([...changed.keys()].some((path) => isThere(path) && isInTheWay(path))) return undefined;
+      const changes = [...changed.keys()].map((path) => changeOf(path, now.get(path)));
       for (const { blob } of changes) bytes += blob?.content?.length ?? 0;
       return changes;
     },
   };
+}
+
+/**
+ * Git names a path twice in one patch where a file takes a link's place, or the other way round. Many sections for one
+ * file would copy it as often.
+ */
+function isChangeOfType(first: FileDiff["kind"] | undefined, second: FileDiff["kind"]): boolean {
+  return first === "deleted" && second === "added";
 }
 
 function opened(file: FileBefore | undefined): File | undefined {

@@ -68,7 +68,8 @@ export async function findRepository(
   if (answer.code !== 0 && topLevel === "")
     return fail("not-a-repository", explainNoRepository(cwd, answer.stderr));
   // Git separates its answers by line feeds, and a path can have one.
-  if (![topLevel, gitDir, commonDir].every(isAbsolute))
+  const isOneLineEach = !cwd.includes("\n") && /^(?:true|false)$/.test(lines[3] ?? "");
+  if (!isOneLineEach || ![topLevel, gitDir, commonDir].every(isAbsolute))
     return fail(
       "unsupported-repository",
       `${visible(cwd, "one-line")}: the path of the work tree or of its repository has a line feed, with which guardloop does not work.`,

@@ -1,3 +1,5 @@
+import { LIMITS } from "../core/limits.ts";
+
 /**
  * The paths that a diff names, one character a byte and without their first component, as git-apply(1) takes them. It is a
  * guess for those who prepare for a patch: lines of a file's text that look like a header are among them, and what cannot
@@ -6,13 +8,18 @@
 export function touchedPaths(mail: Buffer): ReadonlySet<string> {
   const paths = new Set<string>();
   const text = mail.toString("latin1");
-  for (const [line] of text.matchAll(HEADER))
+  for (const [line] of text.matchAll(HEADER)) {
+    if (paths.size >= MOST_PATHS) break;
     for (const name of namesIn(line)) {
       const path = plainPath(name);
       if (path !== undefined) paths.add(path);
     }
+  }
   return paths;
 }
+
+/** More than a patch may touch are lines of text that look like headers; a path that is missing only makes Git be asked. */
+const MOST_PATHS = 3 * LIMITS.patchPaths;
 
 const HEADER = /^(?:diff --git |--- |\+\+\+ |rename from |rename to |copy from |copy to )[^\n]*/gm;
 
@@ -73,6 +80,10 @@ export function plainPath(name: string): string | undefined {
 /** What can be asked for in a line of its own, and leads nowhere else. */
 function isPlainPath(path: string): boolean {
   // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
-  if (/[\u0000-\u001F\u007F]/.test(path)) return false;
-  return path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
+  if (path.length > LIMITS.pathBytes || /[\u0000-\u001F\u007F]/.test(path)) return false;
+  const parts = path.split("/");
+  return (
+    parts.length <= LIMITS.pathDepth &&
+    parts.every((part) => part !== "" && part !== "." && part !== "..")
+  );
 }

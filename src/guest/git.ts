@@ -53,6 +53,8 @@ const SETTINGS = [
   "core.autocrlf=false",
   "core.safecrlf=false",
   "core.precomposeUnicode=false",
+  // The agent's could tell of parents that its commits do not have.
+  "core.commitGraph=false",
   "core.sparseCheckout=false",
   "core.quotePath=true",
   "core.fsync=none",

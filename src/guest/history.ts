@@ -43,7 +43,7 @@ export async function readHistory(git: Git, ends: HistoryEnds): Promise<History>
   ]);
   if (listed.code !== 0) return flattened("the history is not complete", 0);
   const lines = listed.stdout.toString("latin1").split("\n").filter(Boolean);
-  const why = whyNotLinear(lines, base);
+  const why = tip !== base && lines.length === 0 ? BEHIND : whyNotLinear(lines, base);
   if (why !== undefined) return flattened(why, await count(git, base, tip));
   const [read, links] = await Promise.allSettled([
     readCommits(git, lines),
@@ -68,13 +68,16 @@ export function flattened(reason: string, commits: number): History {
   return { kind: "flattened", reason, commits };
 }
 
+/** There is nothing above the base then, not even where the agent went back. */
+const BEHIND = "the base is not an ancestor of HEAD";
+
 /** @param lines newest first: a commit and its parents. */
 function whyNotLinear(lines: readonly string[], base: string): string | undefined {
   if (lines.length > MAX_COMMITS) return `there are more than ${MAX_COMMITS} commits`;
   const rows = lines.map((line) => line.split(" "));
   if (rows.some((row) => row.length > 2)) return "the history has a merge commit";
   const isChain = rows.every((row, index) => row[1] === (rows[index + 1]?.[0] ?? base));
-  return isChain ? undefined : "the base is not an ancestor of HEAD";
+  return isChain ? undefined : BEHIND;
 }
 
 /** Zero when there is no telling. */

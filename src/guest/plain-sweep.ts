@@ -1,6 +1,6 @@
 import { allOf } from "./all-of.ts";
 import type { Exclude } from "./exclude.ts";
-import { must, mustText, words } from "./git.ts";
+import { gitError, must, mustText, words } from "./git.ts";
 import { type LeftBehind, leftBehind } from "./left-behind.ts";
 import { listLeft } from "./list-left.ts";
 import { nulSeparated } from "./nul-separated.ts";
@@ -26,6 +26,8 @@ export async function plainSweep(
 ): Promise<PlainSweep | undefined> {
   const { git, view } = index;
   const added = await git(["add", "--all"], view);
+  // What keeps Git waiting for ever keeps the careful way waiting as well.
+  if (added.stderr.endsWith("ended by SIGKILL")) throw gitError(["add"], added);
   if (added.code !== 0 || added.stderr !== "") return undefined;
   const isLetIn = ({ from, path }: IndexChange): boolean => from === NOTHING && exclude.has(path);
   const left = leftBehind();

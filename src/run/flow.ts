@@ -85,10 +85,14 @@ async function flow(given: RunServices, spec: RunSpec): Promise<Result<FinishedR
     upToLease(holding, started),
     redactorInUse(holding, spec),
   ]);
-  const services = reportingWithout(redactor, holding);
+  // A file that a rule lets in can have come since.
+  const { envFilesAtStart } = spec.overlay.include.length === 0 ? holding : NOTHING_KNOWN;
+  const services = reportingWithout(redactor, { ...holding, envFilesAtStart });
   const imported = leased.ok ? await upToImport(services, leased.value) : leased;
   return endFlow(services, started, cleaned(redactor, imported));
 }
+
+const NOTHING_KNOWN: Pick<RunServices, "envFilesAtStart"> = {};
 
 /**
  * What follows on the import, or on the failure before it: salvage, the return of the lease, validation, review, and the

@@ -119,6 +119,10 @@ describe("left to Git is a patch", () => {
       { n: undefined, "n/b": undefined },
       make("n") + make("n/b"),
     ],
+    "that names one file again and again": [
+      { "a.txt": "one\n" },
+      `diff --git a/a.txt b/a.txt\nold mode 100644\nnew mode 100755\n`.repeat(2),
+    ],
     "that goes on behind a last line without a line end": [
       { "a.txt": "one" },
       `diff --git a/a.txt b/a.txt\nindex ${IDS} 100644\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n\\ No newline at end of file\n+1\n\\ No newline at end of file\n@@ -1,0 +2 @@\n+2\n`,

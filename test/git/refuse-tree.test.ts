@@ -98,6 +98,14 @@ describe("a new name that is dangerous to check out: refused by our own check", 
   });
 });
 
+test("a part of a path is read for itself where the whole is not UTF-8", () => {
+  const among = (name: string): string =>
+    Buffer.concat([Buffer.from([0xff]), Buffer.from(name)]).toString("latin1");
+  expect(hasGitDirectory(among("/.g\u200Cit/config"))).toBe(true);
+  expect(obeyedName(among("/.gita\u200Cttributes"))).toBe(".gitattributes");
+  expect(hasGitDirectory(among("/.g\u00E9it/config"))).toBe(false);
+});
+
 test("names that only look like Git's are not taken for it", () => {
   const names = [".gitx/a", "git/a", "agit~1", ".git-x", "x.git", ".git1", "git~10/a", "d/.gitea"];
   expect(names.filter(hasGitDirectory)).toEqual([]);

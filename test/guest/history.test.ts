@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { filesOf, importAsHost } from "./host-import.ts";
-import { AUTHOR, makeStage, runGuest } from "./rig.ts";
+import { AUTHOR, git, makeStage, runGuest } from "./rig.ts";
 
 test("a commit of the agent becomes one patch with its exact message and the agent's identity", async () => {
   const stage = makeStage();
@@ -84,6 +84,23 @@ test("an empty commit is kept as a patch without a diff", async () => {
     "X\n",
     "Nothing more\n",
   ]);
+});
+
+test("a HEAD that went back behind the base is one patch from the base to what is there", async () => {
+  const stage = makeStage({
+    prepare(user) {
+      git(user, ["add", "-A"]);
+      git(user, ["commit", "-q", "-m", "Before"]);
+      writeFileSync(join(user, "later.txt"), "later\n");
+    },
+  });
+  const run = await runGuest(stage, { agent: "git reset -q --hard HEAD~1" });
+  const { manifest } = importAsHost(stage, run);
+  expect(manifest.history).toMatchObject({
+    kind: "flattened",
+    reason: "the base is not an ancestor of HEAD",
+  });
+  expect(manifest.patches).toHaveLength(1);
 });
 
 test.each([

@@ -18,8 +18,10 @@ function git(args: readonly string[], input = "", index = join(root, "scratch.in
     GIT_DIR: gitDir,
     GIT_WORK_TREE: work,
     GIT_INDEX_FILE: index,
-    ...{ GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@example.com" },
-    ...{ GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@example.com" },
+    GIT_AUTHOR_NAME: "A",
+    GIT_AUTHOR_EMAIL: "a@example.com",
+    GIT_COMMITTER_NAME: "A",
+    GIT_COMMITTER_EMAIL: "a@example.com",
   };
   return execFileSync("/usr/bin/git", args, { cwd: work, env, input, encoding: "latin1" });
 }

@@ -2,6 +2,7 @@ import type { Failure } from "../../core/failures.ts";
 import type { RunRecord } from "../../core/run-record.ts";
 import { type Result, ok } from "../../core/result.ts";
 import { type AgentRef, agentRefs } from "../../git/agent-refs.ts";
+import { checkedOutIn } from "../../git/land.ts";
 import { deleteRef } from "../../git/publish.ts";
 import { type BusyServices, whileBusy } from "./busy.ts";
 import type { RecoverServices } from "./recovery.ts";
@@ -70,6 +71,8 @@ async function takeAway(
     const state = history.run(runId)?.state;
     if (!isOurs || report.head !== tip || state === undefined || !ENDED_WITHOUT.has(state))
       return ok(undefined);
+    // Somebody has switched to it, and would be left without a branch.
+    if ((await checkedOutIn(principal, ref)) !== undefined) return ok(undefined);
     const deleted = await deleteRef(principal.git, ref, tip);
     if (!deleted.ok) return deleted;
     return ok(

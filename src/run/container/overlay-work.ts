@@ -43,11 +43,12 @@ export async function renewOverlayWork(
   opener: () => ContainerSpec,
 ): Promise<Result<void, Failure>> {
   const work = overlays.find(({ durability }) => durability === "volatile")?.work;
-  if (work === undefined || !existsSync(work)) return ok(undefined);
+  if (work === undefined) return ok(undefined);
   const removed = await removeOverlayWork(engine, work, opener);
   if (removed === "left")
     return fail("container-failed", `The directory ${work} of an earlier container stays.`);
-  await mkdir(work);
+  // It can be missing: a crash may have come between the two.
+  await mkdir(work, { recursive: true });
   return ok(undefined);
 }
 

@@ -25,12 +25,18 @@ export async function removeLater(
   services: RemovalServices,
   paths: readonly string[],
 ): Promise<void> {
-  if (holdAtMost(paths, FEW_ENTRIES)) await Promise.all(paths.map(removeTree));
+  if (holdAtMost(paths, FEW_ENTRIES)) await removeFew(paths);
   else if (services.remover === undefined) for (const path of paths) await removeTree(path);
   else {
     for (const path of paths) await moveAway(services, path);
     await startRemover(services);
   }
+}
+
+/** The work tree first, as always: an export that is whole is not taken for one that has to be made again from half of it. */
+async function removeFew([first, ...others]: readonly string[]): Promise<void> {
+  if (first !== undefined) await removeTree(first);
+  await Promise.all(others.map(removeTree));
 }
 
 /** Goes on with what is still in the trash: few files at once, many in the background. */

@@ -38,8 +38,7 @@ export function plainFiles(before: ReadonlyMap<string, FileBefore | undefined>):
       const changed = new Map<string, FileDiff["kind"]>();
       for (const diff of diffs) {
         const { path } = diff;
-        if (!before.has(path)) return undefined;
-        if (changed.has(path) && !isChangeOfType(changed.get(path), diff.kind)) return undefined;
+        if (!before.has(path) || isTooOften(changed.get(path), diff.kind)) return undefined;
         const old = now.has(path) ? now.get(path) : opened(before.get(path));
         const file = applied(diff, old);
         if (file === "misfit") return undefined;
@@ -60,8 +59,8 @@ export function plainFiles(before: ReadonlyMap<string, FileBefore | undefined>):
  * Git names a path twice in one patch where a file takes a link's place, or the other way round. Many sections for one
  * file would copy it as often.
  */
-function isChangeOfType(first: FileDiff["kind"] | undefined, second: FileDiff["kind"]): boolean {
-  return first === "deleted" && second === "added";
+function isTooOften(first: FileDiff["kind"] | undefined, second: FileDiff["kind"]): boolean {
+  return first !== undefined && (first !== "deleted" || second !== "added");
 }
 
 function opened(file: FileBefore | undefined): File | undefined {

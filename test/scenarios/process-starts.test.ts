@@ -88,10 +88,9 @@ describe("what a run of one task asks for", () => {
       "update-ref",
     ];
     const returned = ["rev-parse", "status"];
-    // What changed, in numbers and in words, and who says what about it; the user's own hooks and secrets; the plan, the
+    // What changed, in numbers and in words, and who says what about it; the user's own hooks; the plan, the
     // sizes, names that collide, and links to content elsewhere.
-    const reviewed =
-      "diff-tree diff-tree log config ls-files ls-tree cat-file cat-file ls-tree cat-file";
+    const reviewed = "diff-tree diff-tree log config ls-tree cat-file cat-file ls-tree cat-file";
     expect(after.toSorted()).toEqual(
       [...engine, ...imported, ...returned, ...reviewed.split(" ")].toSorted(),
     );

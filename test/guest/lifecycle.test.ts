@@ -206,7 +206,7 @@ test("an export that fails says so and leaves no manifest", async () => {
     agent: `echo x > x; rm -rf "${stage.job.paths.baseStore}/objects/pack" .git/objects`,
   });
   expect(run.code).toBe(72);
-  expect(run.output).toContain("guardloop guest: the work could not be exported: git read-tree");
+  expect(run.output).toContain("guardloop guest: the work could not be exported: git ");
   expect(run.manifest).toBeUndefined();
 });
 

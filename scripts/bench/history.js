@@ -65,6 +65,8 @@ async function makeState(root, runs) {
     copyFileSync(join(ROOT, "test/rig/docker.js"), join(bin, name));
     chmodSync(join(bin, name), 0o755);
   }
+  // What the scripted engine is made of.
+  copyFileSync(join(ROOT, "test/rig/scripted-mounts.js"), join(bin, "scripted-mounts.js"));
   writeFileSync(join(bin, "package.json"), '{"type":"module"}');
   const env = {
     PATH: [bin, dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(":"),

@@ -1,6 +1,7 @@
 import { copyFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { type Git, type GitCall, must, words } from "./git.ts";
 import { nulSeparated, pathBytes } from "./nul-separated.ts";
+import { rawChanges } from "./raw-diff.ts";
 
 /** The guest's index over the workspace's files. */
 export interface OwnIndex {
@@ -70,15 +71,7 @@ export async function moveByDifference(
   commit: string,
 ): Promise<boolean> {
   const rows: string[] = [];
-  let head = "";
-  const stdout = nulSeparated((field) => {
-    if (head === "") head = field;
-    else {
-      const [, mode = "", , id = ""] = head.split(" ");
-      rows.push(`${mode} ${id}\t${field}\0`);
-      head = "";
-    }
-  });
+  const stdout = rawChanges(({ to, id, path }) => rows.push(`${to} ${id}\t${path}\0`));
   const diff = words("diff-tree -r -z --raw --no-renames --no-abbrev --no-ext-diff");
   const listed = await git([...diff, "--ignore-submodules=none", base, commit], { stdout });
   if (listed.code !== 0) return false;

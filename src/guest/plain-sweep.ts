@@ -3,8 +3,8 @@ import type { Exclude } from "./exclude.ts";
 import { gitError, must, mustText, words } from "./git.ts";
 import { type LeftBehind, leftBehind } from "./left-behind.ts";
 import { listLeft } from "./list-left.ts";
-import { nulSeparated } from "./nul-separated.ts";
 import { GITLINK, type OwnIndex } from "./own-index.ts";
+import { NO_MODE, type RawChange, rawChanges } from "./raw-diff.ts";
 
 export interface PlainSweep {
   readonly tree: string;
@@ -29,7 +29,7 @@ export async function plainSweep(
   // What keeps Git waiting for ever keeps the careful way waiting as well.
   if (added.stderr.endsWith("ended by SIGKILL")) throw gitError(["add"], added);
   if (added.code !== 0 || added.stderr !== "") return undefined;
-  const isLetIn = ({ from, path }: IndexChange): boolean => from === NOTHING && exclude.has(path);
+  const isLetIn = ({ from, path }: RawChange): boolean => from === NO_MODE && exclude.has(path);
   const left = leftBehind();
   const [tree, links, letIn] = await allOf([
     mustText(git, ["write-tree"], view),
@@ -40,16 +40,7 @@ export async function plainSweep(
   return links || letIn ? undefined : { tree, left };
 }
 
-interface IndexChange {
-  /** Modes; `NOTHING` where there is no file. */
-  readonly from: string;
-  readonly to: string;
-  readonly path: string;
-}
-
-const NOTHING = "000000";
-
-function isNewLink({ from, to }: IndexChange): boolean {
+function isNewLink({ from, to }: RawChange): boolean {
   return to === GITLINK && from !== GITLINK;
 }
 
@@ -57,17 +48,11 @@ function isNewLink({ from, to }: IndexChange): boolean {
 async function anyChange(
   index: OwnIndex,
   commit: string,
-  isMeant: (change: IndexChange) => boolean,
+  isMeant: (change: RawChange) => boolean,
 ): Promise<boolean> {
   let isThere = false;
-  let modes = "";
-  const stdout = nulSeparated((field) => {
-    if (modes === "") modes = field;
-    else {
-      const change = { from: modes.slice(1, 7), to: modes.slice(8, 14), path: field };
-      modes = "";
-      if (isMeant(change)) isThere = true;
-    }
+  const stdout = rawChanges((change) => {
+    if (isMeant(change)) isThere = true;
   });
   const diff = words("diff-index --cached -z --raw --no-renames --no-abbrev --no-ext-diff");
   await must(index.git, [...diff, "--ignore-submodules=none", commit], { ...index.view, stdout });

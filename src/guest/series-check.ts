@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Git, must, mustText, words } from "./git.ts";
 import { treeOf } from "./history.ts";
 import type { PatchFile } from "./patches.ts";
+import { NO_MODE } from "./raw-diff.ts";
 import type { RoundTrip } from "./round-trip.ts";
 
 /**
@@ -165,8 +166,6 @@ function indexInfo(steps: readonly Step[]): Buffer {
     }
   return Buffer.from([...rows.values()].join(""), "latin1");
 }
-
-const NO_MODE = "000000";
 
 function prepare(work: string, mails: readonly string[]): void {
   rmSync(work, { recursive: true, force: true });

@@ -86,13 +86,11 @@ async function flow(given: RunServices, spec: RunSpec): Promise<Result<FinishedR
     redactorInUse(holding, spec),
   ]);
   // A file that a rule lets in can have come since.
-  const { envFilesAtStart } = spec.overlay.include.length === 0 ? holding : NOTHING_KNOWN;
+  const envFilesAtStart = spec.overlay.include.length === 0 ? holding.envFilesAtStart : undefined;
   const services = reportingWithout(redactor, { ...holding, envFilesAtStart });
   const imported = leased.ok ? await upToImport(services, leased.value) : leased;
   return endFlow(services, started, cleaned(redactor, imported));
 }
-
-const NOTHING_KNOWN: Pick<RunServices, "envFilesAtStart"> = {};
 
 /**
  * What follows on the import, or on the failure before it: salvage, the return of the lease, validation, review, and the

@@ -1,6 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { countingGit } from "../rig/counting-git.ts";
 import type { Stage } from "./rig.ts";
 
 export interface CountedGit {
@@ -10,21 +8,10 @@ export interface CountedGit {
   readonly starts: () => readonly string[];
 }
 
+/** The guest's Git is told its repository, the agent's is not. */
+const FIRST_WORD = `[ -z "$GIT_DIR" ] || for word; do case $word in -c | *=*) ;; *) note "$word"; break ;; esac; done`;
+
 export function countedGit(stage: Stage): CountedGit {
-  const bin = mkdtempSync(join(stage.directory, "bin-"));
-  const record = join(bin, "record");
-  const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
-  writeFileSync(
-    join(bin, "git"),
-    `#!/bin/sh
-[ -z "$GIT_DIR" ] || for word; do case $word in -c | *=*) ;; *) echo "$word" >>'${record}'; break ;; esac; done
-exec ${real} "$@"
-`,
-  );
-  chmodSync(join(bin, "git"), 0o755);
-  return {
-    env: { PATH: `${bin}:${process.env.PATH}` },
-    starts: () =>
-      existsSync(record) ? readFileSync(record, "utf8").trim().split("\n").toSorted() : [],
-  };
+  const { path, starts } = countingGit(stage.directory, FIRST_WORD);
+  return { env: { PATH: path }, starts: () => starts().toSorted() };
 }

@@ -1,12 +1,4 @@
-import { execFileSync } from "node:child_process";
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -16,6 +8,7 @@ import { withTrailers } from "../../src/git/with-trailers.ts";
 import { importedMetadata } from "../../src/run/artifacts/imported-metadata.ts";
 import { ownTrailers } from "../../src/run/artifacts/own-trailers.ts";
 import { type Stage, git, makeStage } from "../guest/rig.ts";
+import { countingGit } from "../rig/counting-git.ts";
 import { NO_SECOND_TRY, propertyRuns } from "../rig/property.ts";
 import { AGENT, RUN_ID, STARTED_SECONDS, receive } from "../rig/host-stages.ts";
 
@@ -77,28 +70,12 @@ function writeManifest(stage: Stage, outbox: string, patches: readonly PatchEntr
   writeFileSync(join(outbox, "manifest.json"), JSON.stringify(manifest));
 }
 
-/** A git first on a PATH of its own, which writes its subcommand down: a word for each start, and `host` for ours. */
-function countingGit(stage: Stage) {
-  const bin = mkdtempSync(join(stage.directory, "bin-"));
-  const record = join(bin, "record");
-  const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
-  writeFileSync(
-    join(bin, "git"),
-    `#!/bin/sh
-for word in "$@"; do
+/** A word for each start of Git, and `other` for what is not among these. */
+const SUBCOMMAND = `for word in "$@"; do
   case "$word" in mailsplit | mailinfo | apply | write-tree | read-tree | commit-tree | cat-file | diff-tree | fast-import | ls-tree | pack-objects | index-pack | update-ref | rev-parse | init) break ;; esac
   word=other
 done
-echo "$word" >>'${record}'
-exec ${real} "$@"
-`,
-  );
-  chmodSync(join(bin, "git"), 0o755);
-  return {
-    path: `${bin}:${process.env.PATH ?? ""}`,
-    starts: () => readFileSync(record, "utf8").trim().split("\n"),
-  };
-}
+note "$word"`;
 
 async function importOf(stage: Stage, outbox: string, path?: string) {
   const stateDir = mkdtempSync(join(stage.directory, "state-"));
@@ -119,7 +96,7 @@ function smallSteps(count: number): readonly Step[] {
 async function startsFor(steps: readonly Step[]): Promise<readonly string[]> {
   const stage = makeStage();
   const { outbox } = leave(stage, steps);
-  const counting = countingGit(stage);
+  const counting = countingGit(stage.directory, SUBCOMMAND);
   const received = await importOf(stage, outbox, counting.path);
   if (!received.ok) throw new Error(received.error.message);
   expect(received.value.imported.commits).toBe(steps.length);
